@@ -1,0 +1,138 @@
+"""`forensegm predict`: verdict, editor and map of single images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jsonargparse import Namespace
+
+from forensegm.cli.errors import UsageError
+from forensegm.cli.files import CLASSES, DESCRIPTION, OVERLAY, image_files, result_names
+from forensegm.cli.options import Command, Group
+from forensegm.cli.output import say, say_skipped, say_wrote
+from forensegm.cli.progress import Bars
+from forensegm.config import Config
+
+if TYPE_CHECKING:
+    from forensegm.inference import Prediction
+    from forensegm.sample import Image
+
+NAME_WIDTH = 40
+
+
+def run(config: Config, args: Namespace) -> int:
+    """Predict every image, one line each; a broken one is skipped and named."""
+    if not args.checkpoint:
+        raise UsageError("Expected --checkpoint, the folder of a checkpoint, for example runs/train/checkpoint.")
+    out = Path(args.out).expanduser()
+    files = image_files(args.images)
+    names = result_names(files)
+    from forensegm.inference import Predictor
+
+    options = config.predict
+    predictor = Predictor.from_checkpoint(
+        args.checkpoint,
+        device=options.device,
+        precision=options.precision,
+        tile=options.tile,
+        overlap=options.overlap,
+    )
+    skipped: list[tuple[str | Path, str]] = []
+    width = min(NAME_WIDTH, max(len("image"), *(len(str(name)) for name in names)))
+    say(f"{'image':<{width}}  {'verdict':<9}  score  {'edited':>6}  editor")
+    with Bars() as progress:
+        for done, (path, name) in enumerate(zip(files, names, strict=True), start=1):
+            try:
+                say(f"{name!s:<{width}}  {_predict(predictor, path, out / name, args.checkpoint)}")
+            except (ValueError, OSError) as error:
+                skipped.append((path, str(error)))
+            progress("predict", done, len(files))
+    say_skipped(skipped)
+    if len(skipped) == len(files):
+        raise UsageError(f"Expected at least one readable image, got {len(files)} that could not be read.")
+    say_wrote(out)
+    return 0
+
+
+def _predict(predictor: Any, path: Path, target: Path, checkpoint: str) -> str:
+    from forensegm.imageio import read_image, write_json
+
+    image = read_image(path)
+    prediction = predictor(image)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_maps(target, image, prediction)
+    write_json(target.with_name(target.name + DESCRIPTION), describe(path, prediction, checkpoint))
+    return result_line(prediction)
+
+
+def verdict(prediction: Prediction) -> str:
+    """The image-level verdict in one word."""
+    return "fake" if prediction.is_fake else "authentic"
+
+
+def edited_share(prediction: Prediction) -> float:
+    """Share of pixels that the class map gives to an editor, 0..1."""
+    return float((prediction.class_map != 0).mean())
+
+
+def result_line(prediction: Prediction) -> str:
+    """Verdict, score, edited share and editor in columns."""
+    return (
+        f"{verdict(prediction):<9}  {prediction.image_score:.3f}  {edited_share(prediction):6.1%}  "
+        f"{prediction.editor or '-'}"
+    )
+
+
+def describe(path: Path, prediction: Prediction, checkpoint: str) -> dict[str, Any]:
+    """What the JSON file of one image says."""
+    height, width = prediction.class_map.shape
+    return {
+        "image": str(path),
+        "size_hw": [height, width],
+        "verdict": verdict(prediction),
+        "score": float(prediction.image_score),
+        "threshold": float(prediction.image_threshold),
+        "pooling": prediction.pooling,
+        "editor": prediction.editor,
+        "editor_scores": {name: float(score) for name, score in prediction.editor_scores.items()},
+        "edited_share": edited_share(prediction),
+        "labels": list(prediction.labels.names),
+        "checkpoint": str(checkpoint),
+    }
+
+
+def write_maps(target: Path, image: Image, prediction: Prediction) -> None:
+    """Write NAME.overlay.png to look at and NAME.classes.png (0 = authentic, 1..K = editor) to work with."""
+    from forensegm.imageio import write_image, write_mask
+    from forensegm.reports import overlay
+
+    write_mask(target.with_name(target.name + CLASSES), prediction.class_map)
+    write_image(target.with_name(target.name + OVERLAY), overlay(image, prediction.class_map, prediction.labels))
+
+
+def add_arguments(group: Group) -> None:
+    """Add the images, the checkpoint and the folder."""
+    group.add_argument("images", nargs="*", metavar="IMAGE", help="image files and folders of images")
+    group.add_argument("--checkpoint", type=str, metavar="DIR", help="folder of a checkpoint (required)")
+    group.add_argument(
+        "--out",
+        type=str,
+        default="runs/predict",
+        metavar="DIR",
+        help="folder for NAME.overlay.png, NAME.classes.png and NAME.json of each image",
+    )
+
+
+COMMAND = Command(
+    name="predict",
+    summary="Say of single images whether they are edited, where and by which editor",
+    run=run,
+    usage="IMAGE...",
+    own="predict",
+    add_arguments=add_arguments,
+    examples=(
+        "predict photo.jpg --checkpoint runs/train/checkpoint",
+        "predict photos/ --checkpoint runs/train/checkpoint --out runs/predict --device cuda",
+    ),
+)

@@ -1,0 +1,167 @@
+"""Read images and masks that lie in two parallel folder trees."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path, PurePath
+
+import numpy as np
+
+from forensegm.datasets.pairing import Pair, key_of, list_files, listed, pair_by_key
+from forensegm.imageio import MaskKind, MaskSpec, Mismatch, read_image_and_info, read_mask
+from forensegm.lookup import unknown_name
+from forensegm.sample import LabelSpace, Sample
+
+logger = logging.getLogger(__name__)
+
+
+class FolderDataset:
+    """Images with their masks, or declared authentic; made by `folder`.
+
+    Args:
+        root: what the paths are relative to.
+        pairs: the items.
+        labels: the label space of the masks.
+        spec: what mask values mean.
+        orphan_masks: mask files that belong to no image.
+        ignored: files that are no images.
+
+    Attributes:
+        name: the root's name.
+        ids: image paths relative to the root.
+        groups: the ids: nothing is known about common base photographs.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        pairs: Sequence[Pair],
+        *,
+        labels: LabelSpace,
+        spec: MaskSpec,
+        orphan_masks: Sequence[str] = (),
+        ignored: Sequence[str] = (),
+    ) -> None:
+        """Keep the pairs; the files are read item by item."""
+        self.root, self.pairs, self.labels, self.spec = root, list(pairs), labels, spec
+        self.orphan_masks, self.ignored = list(orphan_masks), list(ignored)
+        self.name = root.resolve().name
+        self.ids = [pair.image for pair in self.pairs]
+        self.groups = list(self.ids)
+
+    def __len__(self) -> int:
+        """Return the number of images."""
+        return len(self.pairs)
+
+    def __getitem__(self, index: int) -> Sample:
+        """Read one item; raises ValueError or FileNotFoundError naming the file that is broken or missing."""
+        pair = self.pairs[index]
+        image, info = read_image_and_info(self.root / pair.image)
+        if pair.mask is None:
+            mask = np.zeros(info.hw, dtype=np.uint8)
+        else:
+            mask = read_mask(self.root / pair.mask, self.spec, image_hw=info.hw)
+        codec = {key: value for key, value in asdict(info).items() if key != "hw"}
+        return Sample(self.ids[index], image, mask, meta={"codec": codec})
+
+
+def folder(
+    location: str | Path,
+    *,
+    split: str | None = None,
+    images: str = "images",
+    masks: str = "masks",
+    authentic: str | Sequence[str] | None = None,
+    mask_kind: MaskKind = "binary",
+    labels: LabelSpace | Sequence[str] | int | None = None,
+    editor: str | None = None,
+    ignore: int | None = None,
+    on_mismatch: Mismatch = "error",
+    mask_suffix: str = "",
+) -> FolderDataset:
+    """Images and masks in parallel folders, paired by their path less its last suffix.
+
+    Every image needs a mask of its own, unless it lies in a folder declared authentic. Masks without an image and
+    files that are no images are logged and kept as attributes. Names are compared as Unicode NFC.
+
+    Args:
+        location: the folder that holds the others.
+        split: name of a sub-folder of `location` to look in instead; None = `location` itself.
+        images: folder of edited images, searched with its sub-folders.
+        masks: folder of masks, likewise.
+        authentic: folder, or folders, of images without masks; all of their pixels are authentic.
+        mask_kind: binary (0; 1 or 255) or ids (0, 1..K).
+        labels: label space, names of the editors or their number; needed for ids, by default one unnamed editor.
+        editor: name of the editor of a binary mask; by default the only one of `labels`.
+        ignore: mask value of pixels to leave out.
+        on_mismatch: what to do with a mask of another size: error, nearest or crop.
+        mask_suffix: what a mask's name has more than its image's, before the suffix, for example "_gt".
+
+    Raises:
+        FileNotFoundError: a folder is missing.
+        ValueError: several images or masks of one key, images without a mask, no images, or a wrong declaration.
+    """
+    space, spec = declare(mask_kind, labels, editor=editor, ignore=ignore, on_mismatch=on_mismatch)
+    root = find_root(location, split)
+    untouched = [authentic] if isinstance(authentic, str) else list(authentic or [])
+    files, ignored = list_files(root, [images, masks, *untouched])
+    together = PurePath(images) == PurePath(masks)
+    if together and not mask_suffix:
+        raise ValueError(f"Expected mask_suffix to tell masks from images, both in '{images}', got none.")
+    mask_files = {path: key_of(path, masks) for path in files[masks]}
+    fitting = {path: key.removesuffix(mask_suffix) for path, key in mask_files.items() if key.endswith(mask_suffix)}
+    image_files = {path: key_of(path, images) for path in files[images] if not (together and path in fitting)}
+    pairs, orphans = pair_by_key(image_files, fitting, root=root)
+    if not together:
+        orphans += [path for path in mask_files if path not in fitting]
+    pairs += [Pair(path, None) for name in untouched for path in files[name]]
+    if not pairs:
+        raise ValueError(f"Expected images in '{root / images}', got none. Check the folder names.")
+    if orphans:
+        logger.warning("Left out %d masks without an image in '%s': %s.", len(orphans), root, listed(orphans))
+    if ignored:
+        logger.info("Left out %d files that are no images in '%s': %s.", len(ignored), root, listed(ignored))
+    pairs.sort(key=lambda pair: pair.image)
+    return FolderDataset(root, pairs, labels=space, spec=spec, orphan_masks=sorted(orphans), ignored=ignored)
+
+
+def declare(
+    mask_kind: MaskKind,
+    labels: LabelSpace | Sequence[str] | int | None,
+    *,
+    editor: str | None = None,
+    ignore: int | None = None,
+    on_mismatch: Mismatch = "error",
+) -> tuple[LabelSpace, MaskSpec]:
+    """Turn the options of `folder` into a label space and the meaning of mask values; raises ValueError as it does."""
+    if labels is None and mask_kind == "ids":
+        raise ValueError("Expected labels for masks of kind ids: the editors' names in id order, or their number.")
+    if isinstance(labels, int) or labels is None:
+        labels = LabelSpace.opaque(labels or 1)
+    elif isinstance(labels, str):
+        raise ValueError(f"Expected labels to be a list of editor names or their number, got '{labels}'.")
+    elif not isinstance(labels, LabelSpace):
+        labels = LabelSpace(tuple(labels))
+    if mask_kind == "ids":
+        if editor is not None:
+            raise ValueError(f"Expected no editor for masks of kind ids, which name their own, got '{editor}'.")
+        return labels, MaskSpec("ids", labels.num_classes, ignore, on_mismatch)
+    if editor is None and len(labels.editors) > 1:
+        raise ValueError(f"Expected the editor of the binary masks, one of {', '.join(labels.editors)}, got none.")
+    editor_id = labels.id_of(editor) if editor is not None else 1
+    return labels, MaskSpec(mask_kind, ignore=ignore, on_mismatch=on_mismatch, editor=editor_id)
+
+
+def find_root(location: str | Path, split: str | None) -> Path:
+    """Return the folder to look in; raises FileNotFoundError where it, or the split in it, is missing."""
+    root = Path(location).expanduser()
+    if not root.is_dir():
+        raise FileNotFoundError(f"Expected a folder at '{root}', got {'a file' if root.exists() else 'nothing'} there.")
+    if split is None:
+        return root
+    if not (root / split).is_dir() or PurePath(split).name != split:
+        known = [path.name for path in root.iterdir() if path.is_dir()]
+        raise unknown_name(split, known, what=f"split, a sub-folder of '{root}'")
+    return root / split

@@ -1,0 +1,1 @@
+"""Editors that need no model and no download: each is a technique of real manipulations, with its own trace."""

@@ -1,0 +1,243 @@
+"""The whole build: the same bytes every time, labels that follow the turns, nothing half-written looks finished."""
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from forensegm.config import EditConfig, plain
+from forensegm.datasets.records import read_dataset_yaml, read_records, rle_decode
+from forensegm.edits import build_edits
+from forensegm.imageio import MaskSpec, read_image, read_image_info, read_mask, write_image, write_json
+from forensegm.sample import image_label
+
+SIZE = 48
+
+
+@pytest.fixture(scope="module")
+def photo_folder(tmp_path_factory):
+    """Six small pictures with shades, edges and noise, and one broken file."""
+    folder = tmp_path_factory.mktemp("photos")
+    for number in range(6):
+        rng = np.random.default_rng(number)
+        y, x = np.mgrid[:90, :120]
+        waves = np.stack([np.sin(x / (4 + number) + c) + np.cos(y / 9 - number) for c in range(3)], axis=2)
+        image = np.clip(120 + 40 * waves + rng.normal(0, 5, (90, 120, 3)), 0, 255).astype(np.uint8)
+        write_image(folder / f"scene{number}.png", image)
+    (folder / "broken.png").write_bytes((folder / "scene0.png").read_bytes()[:900])
+    return folder
+
+
+@pytest.fixture
+def config(photo_folder, tmp_path):
+    return EditConfig(photos=str(photo_folder), out=str(tmp_path / "data"), images=18, size=SIZE, workers=1)
+
+
+def hashes(root):
+    files = sorted(path for path in Path(root).rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_same_bytes_for_any_worker_count_and_again(config, tmp_path):
+    build_edits(config)
+    first = hashes(config.out)
+    build_edits(replace(config, out=str(tmp_path / "two"), workers=2))
+    assert hashes(tmp_path / "two") == first
+    build_edits(config)
+    assert hashes(config.out) == first
+    build_edits(replace(config, out=str(tmp_path / "other"), seed=1))
+    assert hashes(tmp_path / "other")["images/000000.png"] != first["images/000000.png"]
+
+
+def test_records_say_what_the_files_hold(config, photo_folder):
+    steps = []
+    summary = build_edits(config, progress=lambda *step: steps.append(step))
+    root = Path(config.out)
+    meta, records = read_dataset_yaml(root), read_records(root)
+    spec = MaskSpec(kind="ids", num_classes=meta.labels.num_classes)
+    covered = {"empty": 0, "partial": 0, "full": 0}
+    for record in records:
+        image, mask = read_image(root / record.image), read_mask(root / record.mask, spec)
+        left, top, right, bottom = record.source["crop_xyxy"]
+        photo = read_image(photo_folder / record.source["name"])[top:bottom, left:right]
+        expected_mask, expected_turns = np.zeros_like(mask), np.zeros_like(mask)
+        for number, edit in enumerate(record.edits, start=1):
+            region = rle_decode(edit.mask)
+            assert edit.turn == number
+            assert edit.composite == "splice"
+            assert edit.changed_outside == 0
+            assert edit.changed_inside == pytest.approx(rle_decode(edit.changed_mask)[region].mean(), abs=1e-6)
+            assert edit.instruction
+            expected_mask[region] = meta.labels.id_of(edit.editor)
+            expected_turns[region] = number
+        assert np.array_equal(mask, expected_mask)
+        turns = read_mask(root / record.turns, MaskSpec(kind="ids", num_classes=len(config.turns) + 1))
+        assert np.array_equal(turns, expected_turns)
+        assert np.array_equal(image[mask == 0], photo[mask == 0])
+        assert record.size == [SIZE, SIZE]
+        assert record.codec["codec"] == "PNG"
+        covered[image_label(mask).coverage] += 1
+    assert {key: summary.counts[key] for key in covered} == covered == {key: meta.counts[key] for key in covered}
+    assert summary.counts["images"] == len(records) == config.images
+    assert summary.counts["edited"] + summary.counts["authentic"] == config.images
+    assert summary.counts["scenes"] == 6
+    assert [Path(path).name for path, _ in summary.skipped] == ["broken.png"]
+    assert ("photographs", 7, 7) in steps
+    assert steps[-1] == ("edits", 18, 18)
+    assert sorted(path.name for path in root.iterdir()) == ["dataset.yaml", "images", "masks", "records.jsonl", "turns"]
+
+
+def test_scenes_stay_in_one_split(config):
+    build_edits(config)
+    splits = {}
+    for record in read_records(Path(config.out)):
+        splits.setdefault(record.group, set()).add(record.split)
+    assert all(len(names) == 1 for names in splits.values())
+    assert {name for names in splits.values() for name in names} == {"train", "val", "test"}
+
+
+def test_one_encoder_for_all(config):
+    build_edits(replace(config, codec="jpeg:80"))
+    infos = {
+        (info.codec, info.quality, info.subsampling)
+        for info in map(read_image_info, Path(config.out, "images").iterdir())
+    }
+    assert len(infos) == 1
+    assert infos.pop()[:2] == ("JPEG", 80)
+
+
+OWN = """
+from forensegm.edits import EditorOutput
+
+def idle(task):
+    return EditorOutput(task.image)
+
+def negative(task):
+    return EditorOutput(255 - task.image)
+
+def fails(task):
+    raise ZeroDivisionError("on purpose")
+
+def shrinks(task):
+    return EditorOutput(task.image[::2, ::2])
+
+def mumbles(task):
+    return EditorOutput(255 - task.image, {"array": task.region})
+"""
+
+
+@pytest.fixture
+def own_editors(tmp_path, monkeypatch):
+    (tmp_path / "own_edits.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("own_editors")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_own_editor(config, workers):
+    summary = build_edits(replace(config, editors=["own_edits:negative", "telea"], images=6, workers=workers))
+    assert read_dataset_yaml(Path(config.out)).labels.editors == ("own_edits:negative", "telea")
+    assert summary.audit["own_edits:negative"]["accepted"] > 0
+
+
+@pytest.mark.usefixtures("own_editors")
+def test_an_image_whose_turns_did_nothing_is_authentic(config):
+    summary = build_edits(replace(config, editors=["own_edits:idle"], authentic_share=0.0, turns=[0.0, 1.0]))
+    assert summary.counts["authentic"] == summary.counts["empty"] == 18
+    assert summary.counts["dropped_turns"] == 36
+    assert summary.audit["own_edits:idle"] == {"accepted": 0, "retries": 108, "dropped": 36, "mean_change_inside": 0.0}
+    assert all(record.edits == [] for record in read_records(Path(config.out)))
+
+
+@pytest.mark.usefixtures("own_editors")
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("fails", RuntimeError, "own_edits:fails' on image .* it raised ZeroDivisionError: on purpose"),
+        ("shrinks", ValueError, "own_edits:shrinks' to return uint8"),
+        ("mumbles", ValueError, "plain JSON types as parameters of the editor 'own_edits:mumbles' on image"),
+    ],
+)
+def test_a_failing_editor_is_named_and_nothing_looks_finished(config, name, error, message):
+    with pytest.raises(error, match=message):
+        build_edits(replace(config, editors=[f"own_edits:{name}"]))
+    assert not Path(config.out, "dataset.yaml").exists()
+
+
+def test_ctrl_c_leaves_nothing_that_looks_finished_and_the_build_can_be_begun_again(config):
+    def stop(stage, done, total):
+        if stage == "edits" and done < total:
+            raise KeyboardInterrupt
+
+    build_edits(config)
+    finished = hashes(config.out)
+    with pytest.raises(KeyboardInterrupt):
+        build_edits(config, progress=stop)
+    assert not Path(config.out, "dataset.yaml").exists()
+    assert not Path(config.out, "records.jsonl").exists()
+    with pytest.raises(ValueError, match=r"other settings \(images was 18, now 20\)"):
+        build_edits(replace(config, images=20))
+    build_edits(config)
+    assert hashes(config.out) == finished
+
+
+def test_a_finished_set_of_other_settings_is_refused_untouched(config):
+    build_edits(config)
+    before = hashes(config.out)
+    with pytest.raises(ValueError, match=r"one of other settings \(seed was 0, now 3, size was 48, now 40\)"):
+        build_edits(replace(config, seed=3, size=40))
+    assert hashes(config.out) == before
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "dataset.yaml", "building.json"])
+def test_foreign_files_are_refused_untouched(config, name):
+    Path(config.out).mkdir()
+    Path(config.out, name).write_text(json.dumps({"name": "mine"}))
+    with pytest.raises(ValueError, match=r"Name another edit\.out"):
+        build_edits(config)
+    assert [path.name for path in Path(config.out).iterdir()] == [name]
+
+
+def test_a_file_in_place_of_the_folder(config):
+    Path(config.out).write_text("")
+    with pytest.raises(ValueError, match="to be a folder or absent, got a file"):
+        build_edits(config)
+
+
+def test_too_few_photographs_leave_nothing_behind(config, tmp_path):
+    few = tmp_path / "few"
+    few.mkdir()
+    write_image(few / "only.png", np.zeros((64, 64, 3), np.uint8))
+    (few / "broken.jpg").write_bytes(b"\xff\xd8\xff")
+    with pytest.raises(ValueError, match=r"at least 3 usable photographs in .* got 1 in 2 image files.*broken\.jpg"):
+        build_edits(replace(config, photos=str(few)))
+    with pytest.raises(FileNotFoundError, match="Expected a folder of photographs"):
+        build_edits(replace(config, photos=str(tmp_path / "nowhere")))
+    assert not Path(config.out).exists()
+
+
+def test_a_set_of_one_split_needs_one_photograph(config, tmp_path, photo_folder):
+    single = tmp_path / "single"
+    single.mkdir()
+    (single / "one.png").write_bytes((photo_folder / "scene1.png").read_bytes())
+    summary = build_edits(replace(config, photos=str(single), split=(0.0, 0.0, 1.0), editors=["poisson_splice"]))
+    assert summary.counts["splits"] == {"train": 0, "val": 0, "test": 18}
+    records = read_records(Path(config.out))
+    assert {name for record in records for edit in record.edits for name in edit.parameters["donors"]} == {"one.png"}
+
+
+def test_what_a_killed_process_left_is_cleared_away(config):
+    build_edits(config)
+    finished = hashes(config.out)
+    root = Path(config.out)
+    (root / "dataset.yaml").rename(root / ".0123abcd.tmp")
+    (root / "masks" / ".4567.tmp").write_bytes(b"half a file")
+    with pytest.raises(ValueError, match=r"Name another edit\.out"):  # nothing says what these files are
+        build_edits(config)
+    settings = {key: value for key, value in plain(config).items() if key not in ("out", "workers")}
+    write_json(root / "building.json", {"settings": settings})
+    build_edits(config)
+    assert hashes(config.out) == finished
