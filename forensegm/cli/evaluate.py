@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from jsonargparse import Namespace
 
 from forensegm.cli.errors import UsageError
-from forensegm.cli.options import Command, Group
+from forensegm.cli.options import Command, Group, add_trusted_name
 from forensegm.cli.output import say_skipped, say_wrote, show
 from forensegm.cli.progress import Bars
 from forensegm.config import Config
@@ -29,6 +29,7 @@ def add_checkpoint(group: Group, *, out: str) -> None:
     """Add the arguments that `evaluate` and `robustness` share."""
     group.add_argument("checkpoint", nargs="?", metavar="CHECKPOINT", help="folder of a checkpoint")
     group.add_argument("--out", type=str, default=out, metavar="DIR", help="folder that the results are written to")
+    add_trusted_name(group)
 
 
 def open_both(config: Config, args: Namespace) -> tuple[Predictor, Dataset]:
@@ -45,6 +46,7 @@ def open_both(config: Config, args: Namespace) -> tuple[Predictor, Dataset]:
         precision=config.evaluate.precision,
         tile=config.predict.tile,
         overlap=config.predict.overlap,
+        trusted_name=args.trusted_name or None,
     )
     return predictor, dataset
 

@@ -104,6 +104,17 @@ def dataclass_options(kind: type, *, prefix: str = "") -> Iterator[Option]:
         yield Option(key, f"--{key}", hints[part.name], getattr(defaults, part.name), text)
 
 
+def add_trusted_name(group: Group) -> None:
+    """Add --trusted_name, with which a checkpoint of the user's own network is opened."""
+    group.add_argument(
+        "--trusted_name",
+        type=str,
+        default="",
+        metavar="TEXT",
+        help='only for a checkpoint of your own network: its "pkg.mod:fn", which is imported on your word alone',
+    )
+
+
 def add_dataclass(group: Group, kind: type) -> None:
     """Add the fields of a dataclass that is no part of the configuration, without a prefix."""
     for option in dataclass_options(kind):

@@ -20,7 +20,7 @@ MOST_SKIPPED = 20
 
 def say(line: str) -> None:
     """Print one line on stdout."""
-    print(line)
+    print(line, flush=True)
 
 
 def say_wrote(*paths: str | Path) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import Namespace
 
-from forensegm.cli.errors import UsageError
+from forensegm.cli.errors import UsageError, one_line
 from forensegm.cli.files import CLASSES, DESCRIPTION, OVERLAY, image_files, result_names
-from forensegm.cli.options import Command, Group
+from forensegm.cli.options import Command, Group, add_trusted_name
 from forensegm.cli.output import say, say_skipped, say_wrote
 from forensegm.cli.progress import Bars
 from forensegm.config import Config
@@ -28,6 +28,7 @@ def run(config: Config, args: Namespace) -> int:
     out = Path(args.out).expanduser()
     files = image_files(args.images)
     names = result_names(files)
+    from forensegm.imageio import read_image
     from forensegm.inference import Predictor
 
     options = config.predict
@@ -37,6 +38,7 @@ def run(config: Config, args: Namespace) -> int:
         precision=options.precision,
         tile=options.tile,
         overlap=options.overlap,
+        trusted_name=args.trusted_name or None,
     )
     skipped: list[tuple[str | Path, str]] = []
     width = min(NAME_WIDTH, max(len("image"), *(len(str(name)) for name in names)))
@@ -44,26 +46,21 @@ def run(config: Config, args: Namespace) -> int:
     with Bars() as progress:
         for done, (path, name) in enumerate(zip(files, names, strict=True), start=1):
             try:
-                say(f"{name!s:<{width}}  {_predict(predictor, path, out / name, args.checkpoint)}")
+                image = read_image(path)
             except (ValueError, OSError) as error:
-                skipped.append((path, str(error)))
+                skipped.append((path, one_line(error)))
+            else:
+                prediction = predictor(image)
+                write_results(out / name, image, prediction, describe(path, prediction, args.checkpoint))
+                say(f"{name!s:<{width}}  {result_line(prediction)}")
             progress("predict", done, len(files))
     say_skipped(skipped)
     if len(skipped) == len(files):
         raise UsageError(f"Expected at least one readable image, got {len(files)} that could not be read.")
+    limits = predictor.thresholds
+    say(f"fake: score of {limits['image']:.3f} or more ({limits['pooling']}); edited: {limits['pixel']:.3f} or more")
     say_wrote(out)
     return 0
-
-
-def _predict(predictor: Any, path: Path, target: Path, checkpoint: str) -> str:
-    from forensegm.imageio import read_image, write_json
-
-    image = read_image(path)
-    prediction = predictor(image)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_maps(target, image, prediction)
-    write_json(target.with_name(target.name + DESCRIPTION), describe(path, prediction, checkpoint))
-    return result_line(prediction)
 
 
 def verdict(prediction: Prediction) -> str:
@@ -80,7 +77,7 @@ def result_line(prediction: Prediction) -> str:
     """Verdict, score, edited share and editor in columns."""
     return (
         f"{verdict(prediction):<9}  {prediction.image_score:.3f}  {edited_share(prediction):6.1%}  "
-        f"{prediction.editor or '-'}"
+        f"{(prediction.is_fake and prediction.editor) or '-'}"
     )
 
 
@@ -102,19 +99,22 @@ def describe(path: Path, prediction: Prediction, checkpoint: str) -> dict[str, A
     }
 
 
-def write_maps(target: Path, image: Image, prediction: Prediction) -> None:
-    """Write NAME.overlay.png to look at and NAME.classes.png (0 = authentic, 1..K = editor) to work with."""
-    from forensegm.imageio import write_image, write_mask
+def write_results(target: Path, image: Image, prediction: Prediction, described: dict[str, Any]) -> None:
+    """Write NAME.classes.png (0 = authentic, 1..K = editor), NAME.overlay.png to look at, and NAME.json last."""
+    from forensegm.imageio import write_image, write_json, write_mask
     from forensegm.reports import overlay
 
+    target.parent.mkdir(parents=True, exist_ok=True)
     write_mask(target.with_name(target.name + CLASSES), prediction.class_map)
     write_image(target.with_name(target.name + OVERLAY), overlay(image, prediction.class_map, prediction.labels))
+    write_json(target.with_name(target.name + DESCRIPTION), described)
 
 
 def add_arguments(group: Group) -> None:
     """Add the images, the checkpoint and the folder."""
     group.add_argument("images", nargs="*", metavar="IMAGE", help="image files and folders of images")
     group.add_argument("--checkpoint", type=str, metavar="DIR", help="folder of a checkpoint (required)")
+    add_trusted_name(group)
     group.add_argument(
         "--out",
         type=str,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import Namespace
 
-from forensegm.cli.errors import UsageError
+from forensegm.cli.errors import UsageError, one_line
 from forensegm.cli.files import CLASSES, DESCRIPTION
 from forensegm.cli.options import Command, Group
 from forensegm.cli.output import say_skipped, say_wrote
@@ -125,7 +125,7 @@ def draw_sheet(
             try:
                 image, mask, caption = scene.read()
             except (ValueError, OSError) as error:
-                skipped.append((scene.id, str(error)))
+                skipped.append((scene.id, one_line(error)))
                 continue
             finally:
                 progress("view", done, len(scenes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -79,6 +80,7 @@ class TorchDataset(TorchBase[Item]):
         self._note(number)
         sample = self._read(number)
         if isinstance(sample, str):
+            self._note(IDLE)
             return {"id": self.dataset.ids[number], "index": number, "error": sample}
         if self.transform is not None:
             sample = self.transform(sample, item_generator(self.seed, epoch, number))
@@ -122,30 +124,25 @@ class Loader(DataLoader[Item]):
             ItemError: an item cannot be read, and the data set's on_error is raise.
             RuntimeError: a worker died, or gave nothing within the time-out.
         """
+        batches: Any = None
         try:
-            yield from self._batches()
+            batches = super().__iter__()
+            yield from batches
         except ItemError as error:  # out of a worker it comes with the worker's traceback in its message
             raise ItemError(str(error).rpartition(f"{ItemError.__name__}: ")[2].strip()) from None
-        except RuntimeError as error:
-            if not str(error).startswith("DataLoader "):
-                raise
-            raise RuntimeError(self._stalled(error)) from error
-
-    def _batches(self) -> Iterator[Any]:
-        """Yield batches, and stop the workers however that ends.
-
-        Left to the garbage collector, as PyTorch does, this takes 5 s per worker after an error: by then their queues
-        are gone, and none hears that it should stop.
-        """
-        batches = super().__iter__()
-        try:
-            yield from batches
+        except (RuntimeError, ConnectionError, EOFError) as error:
+            # A worker that dies may take batches with it that it had announced: then the connection breaks.
+            broken = not isinstance(error, RuntimeError) and self.num_workers > 0
+            if str(error).startswith("DataLoader ") or (broken and not str(error).startswith("Caught ")):
+                raise RuntimeError(self._stalled(error)) from error
+            raise
         finally:
-            shut_down = getattr(batches, "_shutdown_workers", None)
-            if shut_down is not None:
-                shut_down()
+            # Left to the garbage collector, as PyTorch does, this takes 5 s per worker after an error: by then their
+            # queues are gone, and none hears that it should stop. That one has died was said above, if it matters.
+            with contextlib.suppress(RuntimeError):
+                getattr(batches, "_shutdown_workers", lambda: None)()
 
-    def _stalled(self, error: RuntimeError) -> str:
+    def _stalled(self, error: Exception) -> str:
         """What to say of a dead or silent worker."""
         detail = str(error).rstrip(". ")
         dataset = self.dataset

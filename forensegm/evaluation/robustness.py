@@ -42,7 +42,7 @@ def robustness(
     config, distort = config or EvaluateConfig(), distort or DistortConfig()
     predictor = as_predictor(model, config)
     check_labels(predictor, dataset)
-    chains = {chain: parse_chain(chain) for chain in distort.chains}
+    chains = {chain: parse_chain(chain, trusted=True) for chain in distort.chains}
     collectors = {chain: new_collector(predictor, config) for chain in chains}
     reader = Reader(dataset, config.batch_size, config.on_error)
     done = 0

@@ -48,12 +48,27 @@ class RankSampler(Sampler[Index]):
 
 
 def make_batches(config: Config, parts: Parts, *, rank: int = 0, world: int = 1) -> tuple[DataLoader[Any], RankSampler]:
-    """Return the loader of the training split and the sampler whose epoch is to be set."""
+    """Return the loader of the training split and the sampler whose epoch is to be set.
+
+    Raises:
+        ValueError: fewer images than the processes take in one step.
+    """
     seed = config.train.seed
     dataset = TorchDataset(parts.train, transform=parts.transform, seed=seed, on_error=config.data.on_error)
     order = EpochSampler(len(parts.train), seed=seed)
     sampler = RankSampler(order, batch_size=config.data.batch_size, rank=rank, world=world)
-    loader = make_loader(dataset, batch_size=config.data.batch_size, sampler=sampler, workers=config.data.workers)
+    if len(sampler) == 0:
+        raise ValueError(
+            f"Expected data.batch_size x {world} processes to be at most the {len(order)} training images, got "
+            f"{config.data.batch_size} x {world}."
+        )
+    loader = make_loader(
+        dataset,
+        batch_size=config.data.batch_size,
+        sampler=sampler,
+        workers=config.data.workers,
+        pin_memory=torch.cuda.is_available(),
+    )
     return loader, sampler
 
 

@@ -20,7 +20,7 @@ from forensegm.training.meter import Meter
 from forensegm.training.parts import CHECKPOINT, LAST, build_parts
 from forensegm.training.run import Progress, Run, cpu_threads, silent, start
 from forensegm.training.schedule import lr_factor, set_lr
-from forensegm.training.state import epoch_seed, save_state
+from forensegm.training.state import epoch_seed, read_state, save_state
 from forensegm.training.validation import validate
 
 logger = logging.getLogger(__name__)
@@ -73,7 +73,9 @@ def train(config: Config, *, progress: Progress | None = None) -> TrainResult:
                 finish_epoch(run, row)
         finally:
             run.tracker.finish()
-    out, state = Path(config.train.out), run.state
+    out = Path(config.train.out)
+    # Only the first process has validated; the others learn the outcome from its file.
+    state = run.state if run.accelerator.is_main_process else read_state(out / LAST) or run.state
     return TrainResult(
         out, out / CHECKPOINT, state.best or {}, state.history, list(state.skipped.items()), state.bad_steps
     )

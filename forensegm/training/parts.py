@@ -218,9 +218,10 @@ def earlier_state(config: Config, train: Dataset) -> RunState | None:
     has_checkpoint = (out / CHECKPOINT).exists()
     if not config.train.resume:
         if has_checkpoint or (state and state.epoch):
+            done = f"finished epochs: {state.epoch}" if state else "only its checkpoint is left"
             raise ValueError(
-                f"Expected train.out to be free, got {out}, which holds a run of {state.epoch if state else 'some'} "
-                "epochs. Continue it with train.resume=true, or name another folder."
+                f"Expected train.out to be free, got {out}, which holds a run ({done}). "
+                "Continue it with train.resume=true, or name another folder."
             )
         return None
     if state is None:

@@ -2,10 +2,12 @@
 
 import contextlib
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
 from forensegm.cli.main import main
 
@@ -56,6 +58,15 @@ class Workspace:
     @property
     def checkpoint(self) -> Path:
         return self.train / "checkpoint"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tiny images gain nothing from threads, which wait for one another for seconds on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -188,6 +188,14 @@ def test_predict_fails_when_nothing_can_be_read(workspace: Any, photos: Path, tm
     assert not (tmp_path / "out").exists()
 
 
+def test_predict_does_not_take_a_full_disk_for_a_broken_image(workspace: Any, photos: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    options = ("--checkpoint", workspace.checkpoint, "--out", tmp_path / "file")
+    done = workspace.run("predict", photos / "x.png", *options)
+    assert done.code == 2
+    assert str(tmp_path / "file") in done.err
+
+
 def test_predict_refuses_what_is_not_there(workspace: Any, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     options = ("--checkpoint", workspace.checkpoint, "--out", tmp_path / "out")
@@ -213,7 +221,8 @@ def test_view_refuses_what_it_cannot_draw(workspace: Any, tmp_path: Path) -> Non
     assert "SOURCE" in workspace.refused("view")
     assert "nowhere" in workspace.refused("view", tmp_path / "nowhere")
     assert ".png" in workspace.refused("view", workspace.source, "--out", tmp_path / "sheet.jpg")
-    assert "Did you mean test?" in workspace.refused("view", workspace.source, "--split", "tset", "--out", tmp_path / "x.png")
+    options = ("--out", tmp_path / "x.png")
+    assert "Did you mean test?" in workspace.refused("view", workspace.source, "--split", "tset", *options)
     assert "at least 1" in workspace.refused("view", workspace.source, "--images", "0")
     assert not (tmp_path / "x.png").exists()
 
@@ -230,7 +239,6 @@ def test_view_skips_a_broken_image(workspace: Any, tmp_path: Path) -> None:
 
 
 def test_export_writes_onnx(workspace: Any, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
     done = workspace.run("export", workspace.checkpoint, "--out", tmp_path / "model.onnx")
     assert done.code == 0, done.err
     assert done.out == f"wrote {tmp_path / 'model.onnx'}\n"
@@ -251,5 +259,5 @@ def test_list_models_and_kinds(workspace: Any) -> None:
     assert "smp:unet/tf_efficientnet_lite0" in models
     assert all(name.startswith("smp:unet/") for name in models)
     assert workspace.run("list").out.split()[0] == "models"
-    assert "Did you mean models?" in workspace.refused("list", "modles")
+    assert "Did you mean models" in workspace.refused("list", "modles")
     assert "none" in workspace.refused("list", "models", "smp:nothing*")

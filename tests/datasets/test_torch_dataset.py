@@ -174,9 +174,9 @@ def test_a_dead_worker_is_named_with_its_item():
 
 
 def test_a_stalled_worker_is_named_with_its_item():
-    dataset = Drawn(2, side=8, fail={1: lambda: time.sleep(4)})
-    with pytest.raises(RuntimeError, match=r"within 1 s, got none: .*timed out.*worker 0 at 'item1'.*raise timeout"):
-        list(make_loader(TorchDataset(dataset), batch_size=1, workers=1, timeout=1))
+    dataset = Drawn(2, side=8, fail={0: lambda: time.sleep(5)})
+    with pytest.raises(RuntimeError, match=r"within 3 s, got none: .*timed out.*worker 0 at 'item0'.*raise timeout"):
+        list(make_loader(TorchDataset(dataset), batch_size=1, workers=1, timeout=3))
 
 
 def test_other_errors_pass_through():
