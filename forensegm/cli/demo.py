@@ -5,7 +5,7 @@ from __future__ import annotations
 from jsonargparse import Namespace
 
 from forensegm.cli.options import Command, Group, add_dataclass
-from forensegm.cli.output import say, say_skipped, say_wrote, show
+from forensegm.cli.output import say, say_skipped, say_wrote, short_path, show
 from forensegm.cli.progress import Bars
 from forensegm.config import Config
 
@@ -20,7 +20,7 @@ def run(config: Config, args: Namespace) -> int:  # noqa: ARG001
     show(score_table(result.metrics), distortion_table(result.metrics))
     say_skipped(result.skipped, what="item")
     say_wrote(*(result.out / name for name in ("data", "checkpoint", "metrics.json", "report.html")))
-    say(f"open {result.out / 'report.html'}")
+    say(f"open {short_path(result.out / 'report.html')}")
     return 0
 
 

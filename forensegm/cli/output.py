@@ -24,10 +24,14 @@ def say(line: str) -> None:
 
 
 def say_wrote(*paths: str | Path) -> None:
-    """Name what a command wrote, relative to the current folder where that is shorter."""
+    """Name what a command wrote."""
     for path in paths:
-        relative = os.path.relpath(path)
-        say(f"wrote {min(str(path), relative, key=len)}")
+        say(f"wrote {short_path(path)}")
+
+
+def short_path(path: str | Path) -> str:
+    """A path as it is or relative to the current folder, whichever is shorter."""
+    return min(str(path), os.path.relpath(path), key=len)
 
 
 def say_skipped(skipped: Sequence[tuple[str | Path, str]], *, what: str = "image") -> None:
@@ -50,4 +54,6 @@ def show(*tables: Table | None) -> None:
     console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
     for table in tables:
         if table is not None:
-            console.print(to_rich(table))
+            shown = to_rich(table)
+            shown.columns[0].no_wrap = True  # names stay whole, headings break
+            console.print(shown)

@@ -18,6 +18,7 @@ from rich.progress import (
     TaskID,
     TextColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from forensegm.cli.errors import debugging
@@ -37,11 +38,11 @@ class Bars:
         self._console = console or Console(stderr=True, highlight=False)
         self._animated = self._console.is_terminal
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", table_column=Column(no_wrap=True)),
             BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            _TimeColumn(),
-            TextColumn("{task.fields[info]}", style="dim"),
+            MofNCompleteColumn(table_column=Column(no_wrap=True)),
+            _TimeColumn(table_column=Column(no_wrap=True)),
+            TextColumn("{task.fields[info]}", style="dim", table_column=Column(no_wrap=True, overflow="ellipsis")),
             console=self._console,
             disable=not self._animated,
             # Otherwise rich would send what a command prints to the bars' console even where stdout is a file.

@@ -27,7 +27,7 @@ from forensegm.version import __version__
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int, str], None]
 
 CHUNK = 8  # images of one photograph that a worker makes in a row: the photograph is decoded once for them
 LIBRARIES = ("numpy", "opencv-python", "pillow", "scikit-image", "scipy")  # other versions may give other bytes
@@ -60,7 +60,7 @@ def build_edits(config: EditConfig, *, progress: Progress | None = None) -> Buil
 
     Args:
         config: what to build.
-        progress: called with (stage, done, total) as the work goes on; stages are photographs and edits.
+        progress: called as progress(stage, done, total, info) as the work goes on; stages are photographs and edits.
 
     Raises:
         ValueError: mistakes in the configuration (all are named), too few usable photographs, or an output folder
@@ -81,7 +81,7 @@ def build_edits(config: EditConfig, *, progress: Progress | None = None) -> Buil
         for chunk in run(partial(_build_chunk, config, root), _chunks(plans)):
             built += chunk
             if progress:
-                progress("edits", len(built), len(plans))
+                progress("edits", len(built), len(plans), "")
     built.sort(key=lambda one: one.record.id)
     audit = summarize(outcome for one in built for outcome in one.outcomes)
     summary = BuildSummary(root, _count(built, photos, config), skipped, audit)
@@ -96,7 +96,7 @@ def _find_photos(config: EditConfig, run: Run, progress: Progress | None) -> tup
     for name, found in run(partial(_probe, config.size), listed):
         probed[name] = found
         if progress:
-            progress("photographs", len(probed), len(listed))
+            progress("photographs", len(probed), len(listed), "")
     photos, skipped = sift(probed[photo.name] for photo in listed)
     for path, reason in skipped:
         logger.warning("Skipped %s: %s", path, reason)

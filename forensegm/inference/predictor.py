@@ -86,7 +86,7 @@ class Predictor:
             tile_starts(tile, tile, overlap)
         self.device = resolve_device(device)
         self.precision = resolve_precision(precision, self.device)
-        self.model = model.to(self.device).to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
+        self.model = model.to(self.device).to(memory_format=torch.channels_last).eval()
         self.labels = labels
         self.thresholds = {**DEFAULT_THRESHOLDS, **(thresholds or {})}
         self.tile, self.overlap = tile, overlap

@@ -85,8 +85,8 @@ def test_records_say_what_the_files_hold(config, photo_folder):
     assert summary.counts["edited"] + summary.counts["authentic"] == config.images
     assert summary.counts["scenes"] == 6
     assert [Path(path).name for path, _ in summary.skipped] == ["broken.png"]
-    assert ("photographs", 7, 7) in steps
-    assert steps[-1] == ("edits", 18, 18)
+    assert ("photographs", 7, 7, "") in steps
+    assert steps[-1] == ("edits", 18, 18, "")
     assert sorted(path.name for path in root.iterdir()) == ["dataset.yaml", "images", "masks", "records.jsonl", "turns"]
 
 
@@ -168,7 +168,7 @@ def test_a_failing_editor_is_named_and_nothing_looks_finished(config, name, erro
 
 
 def test_ctrl_c_leaves_nothing_that_looks_finished_and_the_build_can_be_begun_again(config):
-    def stop(stage, done, total):
+    def stop(stage, done, total, info):
         if stage == "edits" and done < total:
             raise KeyboardInterrupt
 
