@@ -1,4 +1,4 @@
-"""The one checkpoint format: a folder with model.safetensors, checkpoint.json and MODEL_CARD.md. Nothing in it is code."""
+"""The one checkpoint format: a folder with model.safetensors, checkpoint.json and MODEL_CARD.md, and no code in it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ from safetensors.torch import load_file, save_file
 
 from forensegm.imageio import write_json, write_text_atomic
 from forensegm.models import Segmenter, create_model
+from forensegm.models.precision import resolve_device
 from forensegm.sample import LabelSpace
 from forensegm.version import __version__
 
 FORMAT = "forensegm checkpoint"
 FORMAT_VERSION = 1
 WEIGHTS, DESCRIPTION, CARD = "model.safetensors", "checkpoint.json", "MODEL_CARD.md"
-KEYS = ("model", "labels", "preprocessing", "thresholds", "extra")
+KEYS = {"model": dict, "labels": list, "preprocessing": dict, "thresholds": dict, "extra": dict}
+SPEC = {"name": str, "classes": int, "frontend": str}
 THRESHOLDS = ("pixel", "image", "pooling", "source")
 
 
@@ -104,7 +107,12 @@ def replace_folder(new: Path, folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
     if folder.exists():
         os.rename(folder, old)
-    os.rename(new, folder)
+    try:
+        os.rename(new, folder)
+    except OSError:
+        if old.exists():
+            os.rename(old, folder)
+        raise
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -113,7 +121,7 @@ def load_checkpoint(folder: str | Path, *, device: str = "cpu", trusted_name: st
 
     Args:
         folder: what `save_checkpoint` wrote.
-        device: where the weights go.
+        device: where the weights go: auto, cpu, cuda, cuda:N or mps.
         trusted_name: "pkg.mod:fn" of the model where it is your own: a name in a file alone never chooses code.
 
     Raises:
@@ -132,7 +140,7 @@ def load_checkpoint(folder: str | Path, *, device: str = "cpu", trusted_name: st
     model.spec = dict(spec)
     model.load_state_dict(read_weights(folder / WEIGHTS, model))
     return Checkpoint(
-        model.to(torch.device(device)).eval(),
+        model.to(resolve_device(device)).eval(),
         labels,
         description["preprocessing"],
         description["thresholds"],
@@ -151,14 +159,24 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise ValueError(f"Expected {path} to be JSON, got a damaged file ({error}).") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ValueError(f"Expected {path} to be a forensegm checkpoint, got JSON of another kind.")
-    if description["format_version"] > FORMAT_VERSION:
+    version = description.get("format_version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
         raise ValueError(
-            f"Expected format version {FORMAT_VERSION} or older in {path}, got {description['format_version']}. "
-            "Upgrade forensegm."
+            f"Expected format version {FORMAT_VERSION} or older in {path}, got {version}. Upgrade forensegm."
         )
-    if missing := [key for key in KEYS if key not in description]:
-        raise ValueError(f"Expected {', '.join(missing)} in {path}, got none.")
+    check_types(description, KEYS, where=str(path))
+    check_types(description["model"], SPEC, where=f"model of {path}")
+    check_types(description["thresholds"], dict.fromkeys(THRESHOLDS, object), where=f"thresholds of {path}")
     return description
+
+
+def check_types(values: dict[str, Any], wanted: Mapping[str, type], *, where: str) -> None:
+    """Raise ValueError unless each wanted key is there with its type."""
+    for key, kind in wanted.items():
+        if key not in values:
+            raise ValueError(f"Expected '{key}' in {where}, got none. The file was changed by hand or is damaged.")
+        if not isinstance(values[key], kind):
+            raise ValueError(f"Expected '{key}' in {where} to be a {kind.__name__}, got {values[key]!r}.")
 
 
 def read_weights(path: Path, model: Segmenter) -> dict[str, torch.Tensor]:

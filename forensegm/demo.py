@@ -52,7 +52,7 @@ class DemoConfig:
     photos: str = ""
     images: int = 640
     size: int = 256
-    epochs: int = 14
+    epochs: int = 20
     seed: int = 0
     wandb: str = "auto"
 
@@ -79,7 +79,7 @@ def run_config(config: DemoConfig) -> Config:
         edit=EditConfig(
             photos=config.photos, out=str(out / "data"), images=config.images, size=config.size, seed=config.seed
         ),
-        data=DataConfig(source=f"native:{out / 'data'}", crop=config.size),
+        data=DataConfig(source=f"native:{out / 'data'}", crop=config.size // 2, batch_size=16),
         train=TrainConfig(out=str(out), epochs=config.epochs, seed=config.seed),
         track=TrackConfig(wandb=config.wandb, name=f"demo-seed{config.seed}"),  # type: ignore[arg-type]
         evaluate=EvaluateConfig(split="test", seed=config.seed),

@@ -2,10 +2,11 @@
 
     python tools/bench_training.py [--steps 40] [--model smp:unet/tf_efficientnet_lite0] [--crop 256] [--batch 8]
 
-Steps of both kinds alternate; the median of the ratio within a pair counts. The loop's side is `train_epoch` itself on batches held in memory:
-schedule, clipping, moving average, finiteness check with buffer snapshot, log line and progress call. The bare side is
-forward under the same autocast, loss, backward and the same fused AdamW. Then one epoch with the real loader shows the
-share of time spent waiting for data. Results go to experiments/results/training.json. About three minutes on 2 cores.
+Steps of both kinds alternate; the median of the ratio within a pair counts. The loop's side is `train_epoch` itself on
+batches held in memory: schedule, clipping, moving average, finiteness check with buffer snapshot, log line, wandb and
+progress call. The bare side is forward under the same autocast, loss, backward and the same fused AdamW. One epoch
+with the real loader shows the share of time spent waiting for data. Results go to experiments/results/training.json.
+About two minutes on 2 cores.
 """
 
 from __future__ import annotations
@@ -116,10 +117,18 @@ def interleave(run: Run, *, steps: int) -> dict[str, float]:
     return {"loop_seconds": loop, "bare_seconds": plain, "loop_over_bare": ratio, "steps": steps}
 
 
+def cpu_name() -> str:
+    """The processor's name where Linux tells it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
 def machine(device: torch.device) -> dict[str, object]:
     """What the numbers were measured on."""
     return {
-        "device": torch.cuda.get_device_name() if device.type == "cuda" else platform.processor() or platform.machine(),
+        "device": torch.cuda.get_device_name() if device.type == "cuda" else cpu_name(),
         "cpus": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
@@ -151,7 +160,7 @@ def main() -> None:
             "model": options.model,
             "crop": options.crop,
             "batch": options.batch,
-            "precision": run.accelerator.mixed_precision,
+            "precision": run.accelerator.mixed_precision.replace("no", "fp32"),
             "workers": options.workers,
             "images_per_second": real["train/images_per_second"],
             "data_wait": real["train/data_wait"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -33,6 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0, 2 for a user's mistake, 130 when interrupted, 1 for a bug, whose traceback is printed.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # file names may hold bytes that are no text
     name = arguments[0] if arguments and arguments[0] in COMMANDS else ""
     if os.getcwd() not in sys.path:
         # Last, so that a file of the user's can be named as "pkg.mod:fn" but never hides an installed package.

@@ -23,6 +23,15 @@ def say(line: str) -> None:
     print(line, flush=True)
 
 
+def printable(name: object) -> str:
+    """A file's name on one line: line breaks, other control characters and bytes that are no text as escapes.
+
+    >>> printable("caf\u00e9\\n.png")
+    'café\\\\n.png'
+    """
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(name))
+
+
 def say_wrote(*paths: str | Path) -> None:
     """Name what a command wrote."""
     for path in paths:

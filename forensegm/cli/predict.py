@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import Namespace
+from rich.cells import cell_len
 
 from forensegm.cli.errors import UsageError, one_line
 from forensegm.cli.files import CLASSES, DESCRIPTION, OVERLAY, image_files, result_names
 from forensegm.cli.options import Command, Group, add_trusted_name
-from forensegm.cli.output import say, say_skipped, say_wrote
+from forensegm.cli.output import printable, say, say_skipped, say_wrote
 from forensegm.cli.progress import Bars
 from forensegm.config import Config
 
@@ -41,8 +43,8 @@ def run(config: Config, args: Namespace) -> int:
         trusted_name=args.trusted_name or None,
     )
     skipped: list[tuple[str | Path, str]] = []
-    width = min(NAME_WIDTH, max(len("image"), *(len(str(name)) for name in names)))
-    say(f"{'image':<{width}}  {'verdict':<9}  score  {'edited':>6}  editor")
+    width = min(NAME_WIDTH, max(cell_len(printable(name)) for name in ["image", *names]))
+    say(f"{pad('image', width)}  {'verdict':<9}  score  {'edited':>6}  editor")
     with Bars() as progress:
         for done, (path, name) in enumerate(zip(files, names, strict=True), start=1):
             try:
@@ -52,7 +54,7 @@ def run(config: Config, args: Namespace) -> int:
             else:
                 prediction = predictor(image)
                 write_results(out / name, image, prediction, describe(path, prediction, args.checkpoint))
-                say(f"{name!s:<{width}}  {result_line(prediction)}")
+                say(f"{pad(printable(name), width)}  {result_line(prediction)}")
             progress("predict", done, len(files))
     say_skipped(skipped)
     if len(skipped) == len(files):
@@ -61,6 +63,11 @@ def run(config: Config, args: Namespace) -> int:
     say(f"fake: score of {limits['image']:.3f} or more ({limits['pooling']}); edited: {limits['pixel']:.3f} or more")
     say_wrote(out)
     return 0
+
+
+def pad(text: str, width: int) -> str:
+    """Fill a text up with blanks to `width` columns of the terminal, of which some characters take two or none."""
+    return text + " " * (width - cell_len(text))
 
 
 def verdict(prediction: Prediction) -> str:
@@ -85,7 +92,8 @@ def describe(path: Path, prediction: Prediction, checkpoint: str) -> dict[str, A
     """What the JSON file of one image says."""
     height, width = prediction.class_map.shape
     return {
-        "image": str(path),
+        # Where view finds it again, from any folder; JSON holds text only, which a file's name need not be.
+        "image": os.fsencode(path.absolute()).decode("utf-8", "backslashreplace"),
         "size_hw": [height, width],
         "verdict": verdict(prediction),
         "score": float(prediction.image_score),

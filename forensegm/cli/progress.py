@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
+from dataclasses import dataclass
+from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import (
@@ -49,8 +50,9 @@ class Bars:
             redirect_stdout=sys.stdout.isatty(),
         )
         self._tasks: dict[str, TaskID] = {}
-        self._started: dict[str, float] = {}
-        self._finished: set[str] = set()
+        self._passes: dict[str, _Pass] = {}
+        self._latest = ""
+        self._now = monotonic()
         self._handler = _ConsoleHandler(self._console)
 
     def __enter__(self) -> Self:
@@ -60,6 +62,7 @@ class Bars:
         logger.setLevel(logging.DEBUG if debugging() else logging.WARNING)
         logger.propagate = False
         self._progress.start()
+        self._now = monotonic()
         return self
 
     def __exit__(
@@ -72,34 +75,45 @@ class Bars:
         logger.propagate = True
 
     def __call__(self, stage: str, done: int, total: int, info: str = "") -> None:
-        """Say that `done` of `total` items of `stage` are finished; a stage that starts again gets its bar reset."""
-        if stage in self._finished and done < total:
-            self._finished.discard(stage)
-            self._started.pop(stage)
-        self._started.setdefault(stage, time.monotonic())
+        """Say that `done` of `total` items of `stage` are finished; a stage may be gone through several times."""
+        current = self._passes.get(stage)
+        if current is None or (current.seconds is not None and (done < total or stage != self._latest)):
+            # The first call comes when there is something to say: the work began when the last call was made.
+            current = self._passes[stage] = _Pass(self._now)
+        self._latest, self._now = stage, monotonic()
+        ends = done >= total and current.seconds is None
+        if ends:
+            current.seconds = self._now - current.started
         if self._animated:
-            self._draw(stage, done, total, info)
-        if done >= total and stage not in self._finished:
-            self._finished.add(stage)
-            if not self._animated:
-                seconds = time.monotonic() - self._started[stage]
-                self._console.print(Text(_stage_line(stage, done, seconds, info)), soft_wrap=True)
+            self._draw(stage, done, total, info=info, seconds=current.seconds)
+        elif ends:
+            took = f"{stage}: {done} in {duration(self._now - current.started)}"
+            self._console.print(Text(f"{took}, {info}" if info else took), soft_wrap=True)
 
-    def _draw(self, stage: str, done: int, total: int, info: str) -> None:
+    def _draw(self, stage: str, done: int, total: int, **shown: Any) -> None:
         if stage not in self._tasks:
-            self._tasks[stage] = self._progress.add_task(stage, total=total, info=info)
+            self._tasks[stage] = self._progress.add_task(stage, total=total, **shown)
         task = self._tasks[stage]
         if self._progress.tasks[self._progress.task_ids.index(task)].completed > done:
-            self._progress.reset(task, total=total, info=info)
-        self._progress.update(task, completed=done, total=total, info=info)
+            self._progress.reset(task, total=total)
+        self._progress.update(task, completed=done, total=total, **shown)
+
+
+@dataclass
+class _Pass:
+    """One time through a stage: when it began, and how many seconds it took if it has ended."""
+
+    started: float
+    seconds: float | None = None
 
 
 class _TimeColumn(ProgressColumn):
     """The time that is left, and in the end the time that it took."""
 
     def render(self, task: Task) -> Text:
-        if task.finished_time is not None:
-            return Text(f"in {duration(task.finished_time)}")
+        seconds = task.fields["seconds"]
+        if seconds is not None:
+            return Text(f"in {duration(seconds)}")
         return Text("" if task.time_remaining is None else f"{duration(round(task.time_remaining))} left")
 
 
@@ -115,11 +129,6 @@ def duration(seconds: float) -> str:
     if whole < 60:
         return f"{whole} s"
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def _stage_line(stage: str, done: int, seconds: float, info: str) -> str:
-    line = f"{stage}: {done} in {duration(seconds)}"
-    return f"{line}, {info}" if info else line
 
 
 class _ConsoleHandler(logging.Handler):

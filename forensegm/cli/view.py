@@ -56,7 +56,8 @@ def run(config: Config, args: Namespace) -> int:  # noqa: ARG001
 def open_source(source: str, *, split: str | None) -> tuple[LabelSpace, list[Scene]]:
     """Open a data set or a folder of predictions."""
     folder = Path(source).expanduser()
-    predictions = sorted(folder.rglob(f"*{CLASSES}")) if folder.is_dir() else []
+    # The description is written last: a map without one is of a run that was stopped.
+    predictions = [path for path in sorted(folder.rglob(f"*{CLASSES}")) if description_file(path).is_file()]
     if predictions and not (folder / "dataset.yaml").exists():
         return _predictions(folder, predictions)
     from forensegm.datasets import open_dataset
@@ -91,8 +92,13 @@ def _predictions(folder: Path, maps: list[Path]) -> tuple[LabelSpace, list[Scene
     return labels, [Scene(found["image"], partial(read, path, found)) for path, found in described]
 
 
+def description_file(class_map: Path) -> Path:
+    """The JSON file that `forensegm predict` wrote with a class map."""
+    return class_map.with_name(class_map.name.removesuffix(CLASSES) + DESCRIPTION)
+
+
 def _description(class_map: Path) -> dict[str, Any]:
-    path = class_map.with_name(class_map.name.removesuffix(CLASSES) + DESCRIPTION)
+    path = description_file(class_map)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         return {key: found[key] for key in ("image", "verdict", "score", "labels")}

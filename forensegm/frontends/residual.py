@@ -47,7 +47,8 @@ class SRMFilters(Residual):
 
     def __init__(self) -> None:
         """Build the kernels of `SRM_KERNELS`, each divided by its norm as in the source."""
-        super().__init__(torch.stack([torch.tensor(kernel, dtype=torch.float32) / norm for norm, kernel in SRM_KERNELS]))
+        kernels = [torch.tensor(kernel, dtype=torch.float32) / norm for norm, kernel in SRM_KERNELS]
+        super().__init__(torch.stack(kernels))
 
 
 class HighPass(Residual):

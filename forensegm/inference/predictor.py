@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,9 +17,10 @@ from forensegm.checkpoint import THRESHOLDS, load_checkpoint
 from forensegm.config import Precision
 from forensegm.imageio import read_image
 from forensegm.inference.tiling import tile_starts, tiled
+from forensegm.lookup import lookup
 from forensegm.models import Segmenter
 from forensegm.models.precision import DTYPES, resolve_device, resolve_precision
-from forensegm.pooling import dominant_editor, editor_scores, pool_mask
+from forensegm.pooling import POOLINGS, dominant_editor, editor_scores, pool_mask
 from forensegm.sample import Image, LabelSpace, Mask, check_image
 
 # Before validation has chosen any: every class-wise probability of one half counts.
@@ -65,7 +67,8 @@ class Predictor:
         overlap: pixels that neighbouring tiles share.
 
     Raises:
-        ValueError: labels that do not fit, a device that is not there, or an overlap that is not below the tile.
+        ValueError: labels that do not fit, an unknown pooling, a device that is not there, or an overlap that is not
+            below the tile.
     """
 
     def __init__(
@@ -89,6 +92,7 @@ class Predictor:
         self.model = model.to(self.device).to(memory_format=torch.channels_last).eval()
         self.labels = labels
         self.thresholds = {**DEFAULT_THRESHOLDS, **(thresholds or {})}
+        lookup(POOLINGS, self.thresholds["pooling"], what="pooling")
         self.tile, self.overlap = tile, overlap
 
     @classmethod
@@ -110,7 +114,7 @@ class Predictor:
 
     def __call__(self, image: Image | str | Path) -> Prediction:
         """Predict one image (uint8 RGB HxWx3 of any size, or its path)."""
-        pixels = read_image(image) if isinstance(image, (str, Path)) else check_image(image)
+        pixels = read_image(image) if isinstance(image, (str, Path)) else image
         return self.decide(self.class_probabilities([pixels])[0])
 
     def predict_batch(self, images: Sequence[Image]) -> list[Prediction]:
@@ -119,10 +123,11 @@ class Predictor:
 
     def class_probabilities(self, images: Sequence[Image]) -> list[NDArray[np.float32]]:
         """Return class probabilities, float32 KxHxW, of each image (uint8 RGB HxWx3)."""
-        if len({image.shape for image in images}) > 1:
-            return [self.class_probabilities([image])[0] for image in images]
-        if not images:
-            return []
+        runs = groupby((check_image(image) for image in images), key=lambda image: image.shape)
+        return [probabilities for _, run in runs for probabilities in self.same_size(list(run))]
+
+    def same_size(self, images: Sequence[Image]) -> list[NDArray[np.float32]]:
+        """Return class probabilities of images of one size."""
         if self.tile and max(images[0].shape[:2]) > self.tile:
             return [tiled(image, self.one_tile, tile=self.tile, overlap=self.overlap) for image in images]
         batch = torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)

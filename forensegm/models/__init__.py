@@ -65,7 +65,7 @@ def create_model(
     source, _, rest = name.partition(":")
     if source in SOURCES:
         network = SOURCES[source].build(rest, classes=classes, channels=channels, weights=weights)
-    elif trusted and rest:
+    elif trusted and rest.isidentifier():
         network = own_network(name, classes=classes, channels=channels)
     elif rest:
         raise unknown_name(source, SOURCES, what="model source")

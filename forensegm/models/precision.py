@@ -10,7 +10,7 @@ DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
 def resolve_device(device: str) -> torch.device:
-    """Return the device: "auto" is a GPU where there is one, else the CPU; raises ValueError for one that is not there."""
+    """Return the device: "auto" is a GPU where there is one, else the CPU; ValueError for one that is not there."""
     if device == "auto":
         kind = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
         return torch.device(kind)

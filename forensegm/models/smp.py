@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 import segmentation_models_pytorch as library
@@ -34,14 +35,18 @@ def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
         ValueError: an unknown half of the name, or two halves that do not go together.
     """
     arch, _, short = name.partition("/")
+    if not short:
+        raise ValueError(f"Expected smp:ARCHITECTURE/ENCODER, for example smp:unet/resnet18, got 'smp:{name}'.")
     if arch not in library.MODEL_ARCHITECTURES_MAPPING:
         raise unknown_name(arch, library.MODEL_ARCHITECTURES_MAPPING, what="architecture of smp")
     encoder = full_name(short)
     try:
         module = library.create_model(arch, encoder, encoder_weights=None, in_channels=channels, classes=classes)
     except (ValueError, NotImplementedError, KeyError, TypeError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ValueError(f"Expected architecture '{arch}' and encoder '{short}' to go together, got: {reason}") from error
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ValueError(
+            f"Expected architecture '{arch}' and encoder '{short}' to go together, got: {reason}"
+        ) from error
     mean, std = statistics(encoder)
     origin = load_encoder(module.encoder, encoder, weights=weights)
     return Network(module, stride=STRIDE, mean=mean, std=std, origin=origin, encoder=module.encoder)
@@ -56,7 +61,8 @@ def full_name(encoder: str) -> str:
         return f"tu-{timm_name}"
     if f"timm-{timm_name}" in encoders:
         return f"timm-{timm_name}"
-    raise unknown_name(encoder, {*encoder_names(), *timm.list_models()}, what="encoder of smp")
+    close = difflib.get_close_matches(encoder, timm.list_models(), n=2)  # of more than a thousand: never all of them
+    raise unknown_name(encoder, {*encoder_names(), *close}, what="encoder of smp")
 
 
 def statistics(encoder: str) -> tuple[tuple[float, ...], tuple[float, ...]]:

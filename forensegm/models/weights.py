@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import logging
 import pickle
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -57,16 +60,21 @@ def load_encoder(encoder: nn.Module, name: str, *, weights: str) -> str:
     if not matched:
         raise ValueError(f"Expected weights of encoder '{name}', got a state ({origin}) of which no tensor fits it.")
     encoder.load_state_dict(matched, strict=False)
-    logger.info("Encoder weights: %s: %d tensors loaded, %d kept random, %d unused.", origin, len(matched),
-                len(missing), len(other))
+    logger.info(
+        "Encoder weights: %s: %d tensors loaded, %d kept random, %d unused.",
+        origin,
+        len(matched),
+        len(missing),
+        len(other),
+    )
     return origin if not missing else f"{origin} ({len(matched)} of {len(matched) + len(missing)} tensors)"
 
 
 def fit(state: State, target: State) -> tuple[dict[str, Tensor], list[str], list[str]]:
     """Return the tensors of `state` that fit `target` under its names, the names that stay, and those left over.
 
-    A prefix "encoder.", "model." or "module." on either side does not count. A first convolution with more input
-    channels takes the pretrained ones for its first channels.
+    A prefix "network.", "module.", "encoder." or "model." on either side does not count. A first convolution with more
+    input channels takes the pretrained ones for its first channels.
     """
     bare = {bare_name(key): value for key, value in state.items()}
     matched: dict[str, Tensor] = {}
@@ -82,7 +90,7 @@ def fit(state: State, target: State) -> tuple[dict[str, Tensor], list[str], list
 
 def bare_name(key: str) -> str:
     """Name of a tensor without the prefixes that libraries put before it."""
-    for prefix in ("module.", "encoder.", "model."):
+    for prefix in ("network.", "module.", "encoder.", "model."):
         key = key.removeprefix(prefix)
     return key
 
@@ -125,7 +133,7 @@ def hub_state(name: str) -> tuple[State, str]:
         try:
             check_reachable(ENDPOINT)
             path = hf_hub_download(repository, "model.safetensors", revision=revision)
-        except (OSError, HfHubHTTPError) as error:
+        except (OSError, HfHubHTTPError, http.client.HTTPException) as error:
             offline = ", ".join(encoder.removeprefix("tu-") for encoder in OFFLINE)
             raise RuntimeError(
                 f"Expected to download ImageNet weights of '{name}' from the hub ({repository}), got: {error}. Without "
@@ -136,10 +144,8 @@ def hub_state(name: str) -> tuple[State, str]:
 
 def check_reachable(address: str) -> None:
     """Raise OSError where nothing answers at `address`: the hub client itself would try for half a minute."""
-    try:
+    with contextlib.suppress(urllib.error.HTTPError):  # an answer, whatever it says
         urllib.request.urlopen(address, timeout=HUB_TIMEOUT_S).close()
-    except urllib.error.HTTPError:
-        pass  # an answer, whatever it says
 
 
 def read_state(path: Path) -> State:
@@ -147,13 +153,24 @@ def read_state(path: Path) -> State:
     if not path.is_file():
         raise FileNotFoundError(f"Expected weights to be imagenet, none or a file, got '{path}', which is no file.")
     try:
-        state = (
-            load_file(path) if path.suffix == ".safetensors" else torch.load(path, map_location="cpu", weights_only=True)
-        )
+        if path.suffix == ".safetensors":
+            state = load_file(path)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True)
     except (SafetensorError, RuntimeError, ValueError, EOFError, KeyError, pickle.UnpicklingError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ValueError(f"Expected a state dict of tensors in {path}, got one that cannot be read: {reason}") from error
-    state = state.get("state_dict", state) if isinstance(state, dict) else state
+        raise ValueError(f"Expected a state dict of tensors in {path}, got {refusal(error)}.") from error
+    if isinstance(state, dict):
+        state = next((state[key] for key in ("state_dict", "model") if isinstance(state.get(key), dict)), state)
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
         raise ValueError(f"Expected a state dict of tensors in {path}, got {type(state).__name__} of other things.")
     return state
+
+
+def refusal(error: Exception) -> str:
+    """Say why a file was not read; not in torch's own words, which advise to switch its safety off."""
+    blocked = re.search(r"GLOBAL ([\w.]+)", str(error))
+    if blocked:
+        return f"a pickle that wants to run or build '{blocked[1]}'; it was refused and nothing of it was run"
+    if isinstance(error, pickle.UnpicklingError):
+        return "a file that is no state dict"
+    return f"a damaged file ({(str(error).strip() or 'it ends too early').splitlines()[0]})"

@@ -36,7 +36,8 @@ Data set *{name}* (`{source}`).
 |---|---:|---:|
 {splits}
 
-Training crops of {crop}; augmentation: flips, rotation by 90 degrees: {rotate}, distortion with probability {distort:g}.
+Training crops of {crop}; augmentation: flips, rotation by 90 degrees: {rotate}, distortion with
+probability {distort:g}.
 
 ## Label space
 

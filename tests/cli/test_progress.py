@@ -3,6 +3,7 @@
 import io
 import logging
 
+import pytest
 from rich.console import Console
 
 from forensegm.cli.progress import Bars
@@ -22,10 +23,19 @@ def test_one_line_per_finished_stage() -> None:
 
 
 def test_a_stage_that_starts_again_is_reported_again() -> None:
-    assert plain([("val", 2, 2, "a"), ("val", 1, 2, ""), ("val", 2, 2, "b")]) == [
-        "val: 2 in 0.0 s, a",
-        "val: 2 in 0.0 s, b",
-    ]
+    lines = plain([("validate", 2, 2, "a"), ("validate", 1, 2, ""), ("validate", 2, 2, "b")])
+    assert lines == ["validate: 2 in 0.0 s, a", "validate: 2 in 0.0 s, b"]
+
+
+def test_a_stage_of_one_step_is_reported_each_time() -> None:
+    lines = plain([("validate", 2, 2, "a"), ("train", 1, 3, ""), ("validate", 2, 2, "b"), ("validate", 2, 2, "b")])
+    assert lines == ["validate: 2 in 0.0 s, a", "validate: 2 in 0.0 s, b"]
+
+
+def test_the_time_of_a_stage_counts_from_the_last_word_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.0, 5.0, 12.0])
+    monkeypatch.setattr("forensegm.cli.progress.monotonic", lambda: next(clock))
+    assert plain([("edit", 1, 1, ""), ("evaluate", 7, 7, "")]) == ["edit: 1 in 5.0 s", "evaluate: 7 in 7.0 s"]
 
 
 def test_bars_on_a_terminal() -> None:

@@ -32,7 +32,7 @@ def test_two_processes_share_the_work_of_one_run(make_config, tmp_path):
         [*command, str(tmp_path / "worker.py"), str(tmp_path / "config.yaml")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == [

@@ -129,7 +129,7 @@ def test_a_finished_run_is_not_overwritten(make_config):
     config = make_config(**{"train.epochs": 1})
     train(config)
     before = (config_out(config) / "log.jsonl").read_text()
-    with pytest.raises(ValueError, match=r"which holds a run \(finished epochs: 1\). Continue it with train\.resume=true"):
+    with pytest.raises(ValueError, match=r"holds a run \(finished epochs: 1\)\. Continue it with train\.resume=true"):
         train(config)
     assert (config_out(config) / "log.jsonl").read_text() == before
 

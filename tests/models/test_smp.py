@@ -1,0 +1,89 @@
+"""The contract of a model over architectures of segmentation-models-pytorch."""
+
+import itertools
+from functools import cache
+from pathlib import Path
+
+import pytest
+import timm
+import torch
+
+from forensegm.imageio import read_image
+from forensegm.models import Segmenter, create_model
+from forensegm.models.smp import IMAGENET_MEAN, IMAGENET_STD, encoder_names, full_name, statistics
+
+MODELS = (
+    "smp:unet/resnet18",
+    "smp:fpn/resnet18",
+    "smp:deeplabv3plus/resnet18",
+    "smp:pspnet/resnet18",
+    "smp:segformer/resnet18",
+)
+CLASSES = 4
+SIZES_HW = ((1, 1), (3, 5), (31, 33), (32, 32), (200, 630))  # those of case 32
+
+
+@cache
+def model_of(name: str) -> Segmenter:
+    torch.manual_seed(0)
+    return create_model(name, classes=CLASSES, weights="none").eval()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("hw", SIZES_HW)
+def test_logits_at_input_size(name: str, hw: tuple[int, int]) -> None:
+    images = torch.rand(1, 3, *hw, generator=torch.Generator().manual_seed(1))
+    with torch.inference_mode():
+        logits, again = model_of(name)(images), model_of(name)(images)
+    assert logits.shape == (1, CLASSES, *hw)
+    assert logits.dtype == torch.float32
+    assert logits.isfinite().all()
+    assert torch.equal(logits, again)
+
+
+def test_case_32_odd_sizes(shared: Path) -> None:
+    for path in sorted((shared / "cases" / "32_odd_sizes").glob("i*[0-9].png")):
+        image = read_image(path)
+        batch = torch.from_numpy(image).permute(2, 0, 1)[None] / 255
+        with torch.inference_mode():
+            assert model_of(MODELS[0])(batch).shape[-2:] == image.shape[:2], path.name
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_images_of_a_batch_do_not_meet(name: str) -> None:
+    images = torch.rand(2, 3, 40, 50, generator=torch.Generator().manual_seed(2))
+    with torch.inference_mode():
+        together, alone = model_of(name)(images), model_of(name)(images[1:])
+    torch.testing.assert_close(together[1:], alone, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("frontend", ["none", "srm"])
+@pytest.mark.parametrize("name", MODELS)
+def test_gradients_reach_every_parameter(name: str, frontend: str) -> None:
+    torch.manual_seed(0)
+    model = create_model(name, classes=CLASSES, weights="none", frontend=frontend).train()
+    # Some architectures use no deeper stage than they need: what is left over must not reach the optimizer.
+    logits = model(torch.rand(2, 3, 40, 70))
+    logits.square().mean().backward()
+    idle = [key for key, value in model.named_parameters() if value.grad is None or not value.grad.isfinite().all()]
+    assert not idle
+    encoder, decoder = list(model.encoder_parameters()), list(model.decoder_parameters())
+    assert encoder
+    assert decoder
+    assert {id(value) for value in itertools.chain(encoder, decoder)} == {id(value) for value in model.parameters()}
+    assert len(encoder) + len(decoder) == len(list(model.parameters()))
+
+
+def test_names_of_encoders() -> None:
+    assert full_name("resnet18") == "resnet18"
+    assert full_name("tf_efficientnet_lite0") == "tu-tf_efficientnet_lite0"
+    assert full_name("tu-convnext_atto") == "tu-convnext_atto"
+    for name in encoder_names():
+        assert full_name(name).removeprefix("tu-").removeprefix("timm-") == name
+
+
+def test_statistics_are_those_of_the_weights() -> None:
+    assert statistics("resnet18") == (IMAGENET_MEAN, IMAGENET_STD)
+    config = timm.get_pretrained_cfg("tf_efficientnet_lite0")
+    assert config is not None
+    assert statistics("tu-tf_efficientnet_lite0") == (config.mean, config.std) == ((0.5,) * 3, (0.5,) * 3)
