@@ -16,7 +16,7 @@ help:  ## list these targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/'
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Expected Python 3.11 or newer, got " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.11 ...")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Expected Python 3.11 or newer, got " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
 $(DEMO_READY): | $(BIN)/python

@@ -21,13 +21,16 @@ def run(config: Config, args: Namespace) -> int:
         raise UsageError(f"Expected two evaluation folders, A and B, got {len(args.folders)}.")
     from forensegm.evaluation import compare
     from forensegm.imageio import write_json
+    from forensegm.reports.scores import resampled
     from forensegm.reports.tables import Section, Table
 
     options = config.evaluate
     result = compare(args.folders[0], args.folders[1], resamples=options.bootstrap, seed=options.seed)
     title = f"A = {args.folders[0]}, B = {args.folders[1]} ({result['images']} images)"
-    columns = ["score", "A", "B", "A - B", "95 % interval", "resampled", "better"]
-    show(Table(title, columns, [Section("", [_row(name, score) for name, score in result["scores"].items()])]))
+    columns = ["score", "A", "B", "A - B", "95 % interval", "better"]
+    units = dict.fromkeys(resampled(score["difference"]) for score in result["scores"].values())
+    notes = [f"Intervals: 95 % paired bootstrap over {' or '.join(units)}."]
+    show(Table(title, columns, [Section("", [_row(name, score) for name, score in result["scores"].items()])], notes))
     if args.out:
         write_json(args.out, result)
         say_wrote(args.out)
@@ -36,16 +39,16 @@ def run(config: Config, args: Namespace) -> int:
 
 def _row(name: str, score: dict[str, Any]) -> list[Cell]:
     from forensegm.reports import format_value
-    from forensegm.reports.scores import BY_KEY, resampled
+    from forensegm.reports.scores import BY_KEY, SHORT
     from forensegm.reports.tables import Cell
 
     difference = score["difference"]
     low, high = difference["low"], difference["high"]
     interval = "n/a" if low is None or high is None else f"{format_value(low)} to {format_value(high)}"
     better = score["better"].upper() if score["better"] in ("a", "b") else score["better"]
-    label = BY_KEY[name].label if name in BY_KEY else name
+    label = SHORT.get(name) or BY_KEY[name].label
     values = (score["a"], score["b"], difference["value"])
-    texts = [label, *map(format_value, values), interval, resampled(difference), better]
+    texts = [label, *map(format_value, values), interval, better]
     return [Cell(text) for text in texts]
 
 

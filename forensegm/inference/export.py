@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -74,26 +74,26 @@ def to_onnx(model: nn.Module, *, opset: int) -> bytes:
     """
     example = torch.zeros(2, 3, 64, 96, dtype=torch.uint8)
     free = {0: "batch", 2: "height", 3: "width"}
-    content = io.BytesIO()
     try:
-        with warnings.catch_warnings():
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            path = Path(folder) / "model.onnx"
             warnings.simplefilter("ignore")  # of sizes taken for constant: `check_equal` compares several
             torch.onnx.export(
                 model,
                 (example,),
-                content,
+                path,
                 dynamo=False,
                 opset_version=opset,
                 input_names=["images"],
                 output_names=["probabilities"],
                 dynamic_axes={"images": free, "probabilities": free},
             )
+            return path.read_bytes()
     except (RuntimeError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise RuntimeError(
             f"Expected a network and an operator set (opset {opset}) that ONNX has the operators for, got: {reason}"
         ) from error
-    return content.getvalue()
 
 
 def metadata(saved: Checkpoint) -> dict[str, str]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import segmentation_models_pytorch as library
 import timm
+import torch
 from segmentation_models_pytorch.encoders import encoders
+from torch import nn
 
 from forensegm.lookup import unknown_name
 from forensegm.models.segmenter import Network
@@ -49,7 +51,23 @@ def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
         ) from error
     mean, std = statistics(encoder)
     origin = load_encoder(module.encoder, encoder, weights=weights)
+    if arch == "pspnet":
+        freeze_unused(module, channels=channels)
     return Network(module, stride=STRIDE, mean=mean, std=std, origin=origin, encoder=module.encoder)
+
+
+def freeze_unused(module: nn.Module, *, channels: int) -> None:
+    """Take what no output depends on out of training: PSPNet reads three of an encoder's five stages, SMP keeps all.
+
+    Training in several processes waits for a gradient of every parameter that is trained.
+    """
+    module.eval()
+    parameters = list(module.parameters())
+    outputs = module(torch.zeros(1, channels, 2 * STRIDE, 2 * STRIDE))
+    gradients = torch.autograd.grad(outputs.sum(), parameters, allow_unused=True)
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.requires_grad_(gradient is not None)
+    module.train()
 
 
 def full_name(encoder: str) -> str:

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import timm
 import torch
@@ -153,10 +154,8 @@ def read_state(path: Path) -> State:
     if not path.is_file():
         raise FileNotFoundError(f"Expected weights to be imagenet, none or a file, got '{path}', which is no file.")
     try:
-        if path.suffix == ".safetensors":
-            state = load_file(path)
-        else:
-            state = torch.load(path, map_location="cpu", weights_only=True)
+        tensors = path.suffix == ".safetensors"
+        state: Any = load_file(path) if tensors else torch.load(path, map_location="cpu", weights_only=True)
     except (SafetensorError, RuntimeError, ValueError, EOFError, KeyError, pickle.UnpicklingError) as error:
         raise ValueError(f"Expected a state dict of tensors in {path}, got {refusal(error)}.") from error
     if isinstance(state, dict):

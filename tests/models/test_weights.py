@@ -117,7 +117,7 @@ class Canary:
 def test_code_is_refused_and_not_run(tmp_path: Path, plain: bool) -> None:
     path, executed = tmp_path / "canary.pt", tmp_path / "executed"
     if plain:
-        path.write_bytes(pickle.dumps(Canary(executed)))
+        path.write_bytes(pickle.dumps(Canary(executed), protocol=2))
     else:
         torch.save({"weight": torch.zeros(2), "metric": Canary(executed)}, path)
     with pytest.raises(ValueError, match=r"a state dict of tensors in .*canary.pt") as caught:
