@@ -113,7 +113,7 @@ def run_demo(config: DemoConfig | None = None, *, progress: Progress | None = No
 
 
 def prepare(config: DemoConfig) -> Path:
-    """Make the folder, or clear what an earlier demo left there; the data set is kept where its settings are the same."""
+    """Make the folder, or clear what an earlier demo left there; data of the same settings are kept."""
     out = Path(config.out)
     if out.exists() and any(out.iterdir()) and not (out / MARKER).is_file():
         raise ValueError(f"Expected {out} to be empty or to hold an earlier demo, got other files. Name another --out.")

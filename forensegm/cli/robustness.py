@@ -48,6 +48,6 @@ COMMAND = Command(
     add_arguments=lambda group: add_checkpoint(group, out="runs/robustness"),
     examples=(
         "robustness runs/train/checkpoint --data native:runs/data",
-        'robustness runs/train/checkpoint --data native:runs/data --chains "jpeg(70),resize(0.5)|jpeg(70)"',
+        'robustness runs/train/checkpoint --data native:runs/data --chains "jpeg(70),blur(1)"',
     ),
 )

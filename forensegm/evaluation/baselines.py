@@ -55,7 +55,7 @@ class Truth:
     counts: NDArray[np.int64]
 
     def sample(self) -> Sample:
-        """A sample of one row of pixels with the same counts: every score of a constant prediction is the same on it."""
+        """A sample of one row of pixels with the same counts: a constant prediction scores the same on it."""
         mask = np.repeat(self.values, self.counts)[None]
         return Sample(self.id, np.zeros((*mask.shape, 3), dtype=np.uint8), mask, group=self.group)
 

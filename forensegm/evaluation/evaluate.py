@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from forensegm.evaluation.baselines import BaselineCollector
 from forensegm.evaluation.collect import Collector
 from forensegm.evaluation.intervals import intervals
 from forensegm.inference import Prediction, Predictor
-from forensegm.sample import LabelSpace, Sample, image_label
+from forensegm.sample import LabelSpace, Sample
 
 logger = logging.getLogger(__name__)
 
@@ -179,9 +180,12 @@ def evaluate(
 
 
 def example_ids(dataset: Dataset, count: int) -> set[str]:
-    """Return ids spread evenly over the data set, so that every photograph has a chance to be shown."""
-    step = max(1, len(dataset) // max(1, count))
-    return set(dataset.ids[::step][:count])
+    """Return ids to show: photographs take turns, so that each is seen before one is seen again."""
+    by_group: dict[str, list[str]] = {}
+    for name, group in zip(dataset.ids, dataset.groups, strict=True):
+        by_group.setdefault(group, []).append(name)
+    turns = zip_longest(*by_group.values())
+    return set(islice((name for turn in turns for name in turn if name is not None), count))
 
 
 def example(sample: Sample, prediction: Prediction) -> dict[str, Any]:
@@ -202,7 +206,7 @@ def example(sample: Sample, prediction: Prediction) -> dict[str, Any]:
             "score": prediction.image_score,
             "threshold": prediction.image_threshold,
             "verdict": "fake" if prediction.is_fake else "authentic",
-            "predicted editor": prediction.editor or "none",
+            "predicted editor": prediction.editor if prediction.is_fake and prediction.editor else "none",
             "true editors": ", ".join(names) or "none",
         },
     }

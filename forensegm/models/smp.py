@@ -51,7 +51,7 @@ def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
         ) from error
     mean, std = statistics(encoder)
     origin = load_encoder(module.encoder, encoder, weights=weights)
-    if arch == "pspnet":
+    if arch == "pspnet" and not torch.is_inference_mode_enabled():  # what is made in that mode is never trained
         freeze_unused(module, channels=channels)
     return Network(module, stride=STRIDE, mean=mean, std=std, origin=origin, encoder=module.encoder)
 
@@ -63,8 +63,9 @@ def freeze_unused(module: nn.Module, *, channels: int) -> None:
     """
     module.eval()
     parameters = list(module.parameters())
-    outputs = module(torch.zeros(1, channels, 2 * STRIDE, 2 * STRIDE))
-    gradients = torch.autograd.grad(outputs.sum(), parameters, allow_unused=True)
+    with torch.enable_grad():
+        outputs = module(torch.zeros(1, channels, 2 * STRIDE, 2 * STRIDE))
+        gradients = torch.autograd.grad(outputs.sum(), parameters, allow_unused=True)
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.requires_grad_(gradient is not None)
     module.train()

@@ -1,6 +1,7 @@
 """The commands one after another on a tiny data set: what they write, what they print, and what they refuse."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,21 @@ def test_predict_reads_folders_and_skips_what_is_broken(workspace: Any, photos: 
     assert said["verdict"] in line
     assert f"{said['score']:.3f}" in line
     assert read_image(out / "x.png.overlay.png").shape == read_image(photos / "x.png").shape
+
+
+def test_predict_copes_with_names_that_are_no_text(workspace: Any, photos: Path, tmp_path: Path) -> None:
+    names = [os.fsdecode(b"latin\xff.png"), "two\nlines.png", "图 像.png"]
+    for name in names:
+        shutil.copy(photos / "x.png", tmp_path / name)
+    files = [tmp_path / name for name in names]
+    done = workspace.run("predict", *files, "--checkpoint", workspace.checkpoint, "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert [line.rsplit(maxsplit=4)[0] for line in done.out.splitlines()[1:4]] == [
+        "latin\\udcff.png",
+        "two\\nlines.png",
+        "图 像.png",
+    ]
+    assert workspace.run("view", tmp_path / "out", "--out", tmp_path / "sheet.png").code == 0
 
 
 def test_predict_fails_when_nothing_can_be_read(workspace: Any, photos: Path, tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_a_failing_editor_is_named_and_nothing_looks_finished(config, name, erro
 
 
 def test_ctrl_c_leaves_nothing_that_looks_finished_and_the_build_can_be_begun_again(config):
-    def stop(stage, done, total, info):
+    def stop(stage, done, total, _info):
         if stage == "edits" and done < total:
             raise KeyboardInterrupt
 

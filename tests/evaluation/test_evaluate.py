@@ -25,9 +25,10 @@ def test_an_oracle_scores_one_everywhere(dataset, make_predictor):
 def test_editor_errors_leave_binary_scores_alone(dataset, make_predictor):
     metrics = evaluate(make_predictor(confused=True), dataset, QUICK).metrics
     assert metrics["pixel"]["binary"]["iou_edited"] == 1
-    areas = [int((sample.mask == 1).sum()) for sample in dataset.samples], [
-        int((sample.mask == 2).sum()) for sample in dataset.samples
-    ]
+    areas = (
+        [int((sample.mask == 1).sum()) for sample in dataset.samples],
+        [int((sample.mask == 2).sum()) for sample in dataset.samples],
+    )
     assert metrics["pixel"]["editors"]["per_class"]["telea"] == sum(areas[0]) / (sum(areas[0]) + sum(areas[1]))
     assert metrics["pixel"]["editors"]["per_class"]["copy_move"] == 0
     assert metrics["editor_identity"]["top1"] == 0.5
@@ -52,9 +53,7 @@ def test_counts_and_baselines_by_hand(dataset, make_predictor):
 
 
 def test_metrics_and_rows_are_json_and_do_not_depend_on_the_batch_size(dataset, make_predictor):
-    one, many = (
-        evaluate(make_predictor(), dataset, EvaluateConfig(bootstrap=20, batch_size=size)) for size in (1, 12)
-    )
+    one, many = (evaluate(make_predictor(), dataset, EvaluateConfig(bootstrap=20, batch_size=size)) for size in (1, 12))
     assert json.dumps(one.metrics, allow_nan=False) == json.dumps(many.metrics, allow_nan=False)
     assert json.dumps(one.rows, allow_nan=False) == json.dumps(many.rows, allow_nan=False)
 
@@ -106,11 +105,12 @@ def test_another_pooling_than_the_checkpoints_changes_the_image_score_alone(data
     assert metrics["image"]["auc"] == metrics["image"]["auc_by_pooling"]["area"] == 1
 
 
-def test_examples_are_spread_over_the_set_and_say_what_they_are(dataset, make_predictor):
-    examples = evaluate(make_predictor(), dataset, EvaluateConfig(bootstrap=0, examples=4)).examples
-    assert [one["id"] for one in examples] == ["00", "03", "06", "09"]
-    assert {one["kind"] for one in examples} == {"authentic"}
+def test_examples_show_each_photograph_before_one_again(dataset, make_predictor):
+    examples = evaluate(make_predictor(), dataset, EvaluateConfig(bootstrap=0, examples=7)).examples
+    assert [one["id"] for one in examples] == ["00", "01", "02", "04", "06", "08", "10"]
+    assert [one["kind"] for one in examples[:3]] == ["authentic", "edited", "edited"]
     assert np.array_equal(examples[0]["truth"], dataset.samples[0].mask)
+    assert examples[1]["caption"]["predicted editor"] == examples[1]["caption"]["true editors"] == "telea"
 
 
 def test_progress_counts_every_item(dataset, make_predictor):

@@ -45,9 +45,7 @@ def test_each_image_is_read_once(dataset, make_predictor):
             reads.append(index)
             return original(self, index)
 
-    robustness(
-        make_predictor(), Counting(dataset.samples), QUICK, DistortConfig(["jpeg(90)", "jpeg(50)", "blur(1)"])
-    )
+    robustness(make_predictor(), Counting(dataset.samples), QUICK, DistortConfig(["jpeg(90)", "jpeg(50)", "blur(1)"]))
     assert reads == list(range(12))
 
 
