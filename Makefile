@@ -26,8 +26,8 @@ $(DEMO_READY): | $(BIN)/python
 
 $(TEST_READY): | $(BIN)/python
 	$(BIN)/pip install --quiet --editable '.[test,export]'
-	@rm -f $(VENV)/.ready-test-*
-	@touch $@
+	@rm -f $(VENV)/.ready-*
+	@touch $@ $(DEMO_READY)  # what the tests need includes what the demo needs
 
 setup: $(TEST_READY)  ## create .venv and install everything that the demo and the tests need
 

@@ -32,7 +32,7 @@ class EditConfig:
 
     photos: str = ""
     out: str = "runs/data"
-    images: int = 600
+    images: int = 640
     size: int = 256
     authentic_share: float = 0.3
     turns: list[float] = field(default_factory=lambda: [0.5, 0.3, 0.2])

@@ -28,6 +28,8 @@ from forensegm.distortions import parse_chain
 from forensegm.distortions.ops import LIBRARIES
 from forensegm.sample import Image
 
+RESULTS = Path(__file__).resolve().parents[1] / "experiments" / "results" / "distortions.json"
+
 # Our chain, and the torchvision call that does the same work on a uint8 tensor 3xHxW.
 PAIRS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "jpeg(90)": lambda image: theirs.jpeg(image, 90),
@@ -110,7 +112,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024], help="sides of the square test images")
     parser.add_argument("--threads", type=int, default=1, help="threads of OpenCV and torch")
     parser.add_argument("--repeats", type=int, default=30, help="rounds that the medians are taken over")
-    parser.add_argument("--out", type=Path, help="JSON file to write the results to")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="JSON file to write the results to")
     args = parser.parse_args()
     cv2.setNumThreads(args.threads)
     torch.set_num_threads(args.threads)
@@ -121,10 +123,9 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     for row in rows:
         print("| " + " | ".join(str(value) for value in row.values()) + " |")
-    if args.out:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps({"machine": described, "rows": rows}, indent=2) + "\n")
-        print(f"\nWrote {args.out}")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps({"machine": described, "rows": rows}, indent=2) + "\n")
+    print(f"\nWrote {args.out}")
 
 
 if __name__ == "__main__":
