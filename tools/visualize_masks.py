@@ -7,12 +7,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from forensegm.imageio import write_image
-
 import forensegm
 from forensegm.cli.errors import guard
 from forensegm.cli.output import say_skipped
 from forensegm.cli.progress import Bars
+from forensegm.imageio import write_image
 from forensegm.reports import panel
 
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -41,10 +40,11 @@ def test_help_of_a_command_fits_and_explains(name: str, capsys: pytest.CaptureFi
 
 
 def test_help_is_fast_and_imports_no_torch() -> None:
-    start = time.monotonic()
-    code = "import sys; from forensegm.cli.main import main; main(['--help']); sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
-    assert time.monotonic() - start < 5, "0.3 s on a quiet machine"
+    code = "import sys, time; from forensegm.cli.main import main; main(['--help']);"
+    code += "print(time.process_time(), file=sys.stderr); sys.exit('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert float(done.stderr) < 1, "seconds of CPU time, which other programs do not change"
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
