@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,8 +38,9 @@ def say_wrote(*paths: str | Path) -> None:
 
 
 def short_path(path: str | Path) -> str:
-    """A path as it is or relative to the current folder, whichever is shorter."""
-    return min(str(path), os.path.relpath(path), key=len)
+    """A path relative to the current folder where it lies in it, else as it is."""
+    path = Path(path)
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def say_skipped(skipped: Sequence[tuple[str | Path, str]], *, what: str = "image") -> None:
