@@ -168,7 +168,8 @@ class TrainConfig:
         seed: everything drawn follows from it.
         threads: CPU threads; 0 = as torch chooses.
         resume: continue the run in `out` from its last checkpoint.
-        metric: validation figure that chooses the kept checkpoint.
+        metric: validation figure that chooses the kept checkpoint. The default, average precision over pixels, needs no
+            threshold: that one is chosen afterwards.
         max_bad_steps: steps in a row with a non-finite loss after which the run stops.
     """
 
@@ -178,7 +179,7 @@ class TrainConfig:
     seed: int = 0
     threads: int = 0
     resume: bool = False
-    metric: str = "pixel.binary.iou_edited"
+    metric: str = "pixel.binary.ap"
     max_bad_steps: int = 10
 
 

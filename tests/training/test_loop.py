@@ -71,7 +71,7 @@ def test_it_leaves_a_checkpoint_a_log_a_card_and_its_configuration(make_config):
     assert [row["epoch"] for row in result.history] == [1, 2]
     assert result.checkpoint == result.out / "checkpoint"
     assert result.best["metric"] == config.train.metric
-    assert result.best["value"] == max(row["val/pixel.binary.iou_edited"] for row in result.history)
+    assert result.best["value"] == max(row["val/pixel.binary.ap"] for row in result.history)
     rows = read_log(result.out / "log.jsonl")
     steps = [row for row in rows if "train/loss" in row]
     assert [row["step"] for row in steps] == [1, 2, 3, 4]
