@@ -18,6 +18,8 @@ from forensegm.evaluation.baselines import BaselineCollector
 from forensegm.evaluation.collect import Collector
 from forensegm.evaluation.intervals import intervals
 from forensegm.inference import Prediction, Predictor
+from forensegm.lookup import lookup
+from forensegm.pooling import POOLINGS
 from forensegm.sample import LabelSpace, Sample
 
 logger = logging.getLogger(__name__)
@@ -96,7 +98,8 @@ def check_labels(predictor: Predictor, dataset: Dataset) -> LabelSpace:
 
 
 def new_collector(predictor: Predictor, config: EvaluateConfig) -> Collector:
-    """Return an empty collector with the thresholds that travel with the predictor."""
+    """Return an empty collector with the thresholds that travel with the predictor; an unknown pooling raises here."""
+    lookup(POOLINGS, config.pooling, what="pooling")
     same_pooling = predictor.thresholds["pooling"] == config.pooling
     return Collector(
         predictor.labels,

@@ -64,8 +64,11 @@ def write_mask(path: str | Path, mask: Mask) -> None:
 
 
 def write_text_atomic(path: str | Path, text: str) -> None:
-    """Write UTF-8 text."""
-    write_bytes_atomic(path, text.encode("utf-8"))
+    """Write UTF-8 text.
+
+    Bytes of a file name that are no text (lone surrogates in Python) are written as escapes, which JSON reads back.
+    """
+    write_bytes_atomic(path, text.encode("utf-8", "backslashreplace"))
 
 
 def write_json(path: str | Path, value: Any) -> None:

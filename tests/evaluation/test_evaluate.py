@@ -105,6 +105,12 @@ def test_another_pooling_than_the_checkpoints_changes_the_image_score_alone(data
     assert metrics["image"]["auc"] == metrics["image"]["auc_by_pooling"]["area"] == 1
 
 
+def test_an_unknown_pooling_is_named_before_any_work(dataset, make_predictor):
+    dataset.broken = dict.fromkeys(range(12), "never read")
+    with pytest.raises(ValueError, match=r"known pooling, got 'maxx'\. Did you mean max"):
+        evaluate(make_predictor(), dataset, EvaluateConfig(pooling="maxx", on_error="raise"))
+
+
 def test_examples_show_each_photograph_before_one_again(dataset, make_predictor):
     examples = evaluate(make_predictor(), dataset, EvaluateConfig(bootstrap=0, examples=7)).examples
     assert [one["id"] for one in examples] == ["00", "01", "02", "04", "06", "08", "10"]

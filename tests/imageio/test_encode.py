@@ -97,3 +97,9 @@ def test_json(tmp_path: Path):
 def test_write_image_goes_by_the_codec(tmp_path):
     write_image(tmp_path / "a.png", PICTURE, "jpeg:90")
     assert (tmp_path / "a.png").read_bytes() == encode_image(PICTURE, "jpeg:90")
+
+
+def test_a_name_that_is_no_text_survives_json(tmp_path):
+    name = b"photo\xff.png".decode("utf-8", "surrogateescape")
+    write_json(tmp_path / "names.json", {"café": name})
+    assert json.loads((tmp_path / "names.json").read_text(encoding="utf-8")) == {"café": name}
