@@ -26,7 +26,9 @@ FORMAT_VERSION = 1
 WEIGHTS, DESCRIPTION, CARD = "model.safetensors", "checkpoint.json", "MODEL_CARD.md"
 KEYS = {"model": dict, "labels": list, "preprocessing": dict, "thresholds": dict, "extra": dict}
 SPEC = {"name": str, "classes": int, "frontend": str}
-THRESHOLDS = ("pixel", "image", "pooling", "source")
+Types = Mapping[str, type | tuple[type, ...]]
+THRESHOLD_TYPES: Types = {"pixel": (int, float), "image": (int, float), "pooling": str, "source": str}
+THRESHOLDS = tuple(THRESHOLD_TYPES)
 
 
 @dataclass
@@ -95,21 +97,33 @@ def save_checkpoint(
         write_json(new / DESCRIPTION, description)
         write_text_atomic(new / CARD, card or f"# {model.spec['name']}\n")
         os.chmod(new, 0o755)
+        for path in new.iterdir():
+            with path.open("r+b") as file:
+                os.fsync(file.fileno())
         replace_folder(new, folder)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return folder
 
 
+def moved_aside(folder: Path) -> Path:
+    """Where the older checkpoint is while a new one takes its place."""
+    return folder.with_name(f".{folder.name}.old")
+
+
 def replace_folder(new: Path, folder: Path) -> None:
-    """Put `new` where `folder` is; the old one is only moved aside for the instant between two renames."""
-    old = folder.with_name(f".{folder.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    """Put `new` where `folder` is.
+
+    The older one is moved aside between two renames; a process that is killed in that instant leaves it there, where
+    `load_checkpoint` finds it.
+    """
+    old = moved_aside(folder)
     if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
         os.rename(folder, old)
     try:
         os.rename(new, folder)
-    except OSError:
+    except BaseException:
         if old.exists():
             os.rename(old, folder)
         raise
@@ -129,14 +143,18 @@ def load_checkpoint(folder: str | Path, *, device: str = "cpu", trusted_name: st
         ValueError: one of another kind, damaged, or not consistent.
     """
     folder = Path(folder)
+    if not folder.exists() and moved_aside(folder).exists():
+        folder = moved_aside(folder)
     description = read_description(folder)
-    labels = LabelSpace(tuple(description["labels"]))
     spec = description["model"]
-    check_fit(labels, spec["classes"], where=str(folder))
     trusted = trusted_name is not None and trusted_name == spec["name"]
-    model = create_model(
-        spec["name"], classes=spec["classes"], weights="none", frontend=spec["frontend"], trusted=trusted
-    )
+    try:
+        labels = LabelSpace(tuple(description["labels"]))
+        check_fit(labels, spec["classes"], where=str(folder))
+        options = {"classes": spec["classes"], "frontend": spec["frontend"]}
+        model = create_model(spec["name"], weights="none", trusted=trusted, **options)
+    except ValueError as error:
+        raise ValueError(f"{error} (Read from {folder / DESCRIPTION}.)") from error
     model.spec = dict(spec)
     model.load_state_dict(read_weights(folder / WEIGHTS, model))
     return Checkpoint(
@@ -166,17 +184,18 @@ def read_description(folder: Path) -> dict[str, Any]:
         )
     check_types(description, KEYS, where=str(path))
     check_types(description["model"], SPEC, where=f"model of {path}")
-    check_types(description["thresholds"], dict.fromkeys(THRESHOLDS, object), where=f"thresholds of {path}")
+    check_types(description["thresholds"], THRESHOLD_TYPES, where=f"thresholds of {path}")
     return description
 
 
-def check_types(values: dict[str, Any], wanted: Mapping[str, type], *, where: str) -> None:
+def check_types(values: dict[str, Any], wanted: Types, *, where: str) -> None:
     """Raise ValueError unless each wanted key is there with its type."""
     for key, kind in wanted.items():
         if key not in values:
             raise ValueError(f"Expected '{key}' in {where}, got none. The file was changed by hand or is damaged.")
         if not isinstance(values[key], kind):
-            raise ValueError(f"Expected '{key}' in {where} to be a {kind.__name__}, got {values[key]!r}.")
+            name = kind.__name__ if isinstance(kind, type) else "number"
+            raise ValueError(f"Expected '{key}' in {where} to be a {name}, got {values[key]!r}.")
 
 
 def read_weights(path: Path, model: Segmenter) -> dict[str, torch.Tensor]:

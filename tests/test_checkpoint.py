@@ -123,6 +123,26 @@ def test_an_interrupted_save_keeps_the_older_one(
     assert list(folder.parent.iterdir()) == [folder]
 
 
+def killed(*_args: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_save_killed_between_its_renames_keeps_the_older_one(
+    tmp_path: Path, model: Segmenter, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = save(tmp_path / "runs" / "best", model)
+    folder.rename(checkpoint.moved_aside(folder))  # what SIGKILL leaves behind
+    assert load_checkpoint(folder, trusted_name=name).extra == EXTRA
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint.os, "rename", killed)
+        with pytest.raises(KeyboardInterrupt):
+            save(folder, model, extra={"step": 8})
+    assert load_checkpoint(folder, trusted_name=name).extra == EXTRA
+    save(folder, model, extra={"step": 9})
+    assert load_checkpoint(folder, trusted_name=name).extra == {"step": 9}
+    assert list(folder.parent.iterdir()) == [folder]
+
+
 def test_nothing_is_saved_that_cannot_be_read(tmp_path: Path, model: Segmenter) -> None:
     with pytest.raises(ValueError, match=r"Expected 2 classes for the 1 editors .* got a model with 3"):
         save(tmp_path / "a", model, labels=LabelSpace(("telea",)))
@@ -152,6 +172,10 @@ def edit(folder: Path, **changed: Any) -> None:
         ({"model": {"name": "smp:unet/resnet18"}}, "'classes' in model of .*, got none"),
         ({"model": "gone"}, "'model' in .*, got none"),
         ({"thresholds": {"pixel": 0.5}}, "'image' in thresholds of .*, got none"),
+        ({"thresholds": {**THRESHOLDS, "image": "0.5"}}, "'image' in thresholds of .* to be a number, got '0.5'"),
+        ({"thresholds": {**THRESHOLDS, "pooling": 3}}, "'pooling' in thresholds of .* to be a str, got 3"),
+        ({"model": {"name": "smp:unett/resnet18", "classes": 3, "frontend": "none"}}, "unett.*checkpoint.json"),
+        ({"model": {"name": "smp:unet/resnet18", "classes": 3, "frontend": "x"}}, "front end.*checkpoint.json"),
         ({"extra": "gone"}, "'extra' in .*, got none"),
         (
             {"model": {"name": "smp:unet/resnet18", "classes": 3, "frontend": "highpass", "weights": "random"}},

@@ -67,6 +67,11 @@ def create_model(
         network = SOURCES[source].build(rest, classes=classes, channels=channels, weights=weights)
     elif trusted and rest.isidentifier():
         network = own_network(name, classes=classes, channels=channels)
+    elif rest.isidentifier():
+        raise ValueError(
+            f"{unknown_name(source, SOURCES, what='model source')} A function of your own is imported only where you "
+            f"name it yourself (of a checkpoint: pass trusted_name={name})."
+        )
     elif rest:
         raise unknown_name(source, SOURCES, what="model source")
     else:

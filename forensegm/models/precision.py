@@ -8,6 +8,9 @@ from forensegm.config import Precision
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
+# Instructions of a CPU that compute in bf16, by the names of torch's queries.
+CPU_BF16 = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+
 
 def resolve_device(device: str) -> torch.device:
     """Return the device: "auto" is a GPU where there is one, else the CPU; ValueError for one that is not there."""
@@ -37,6 +40,6 @@ def computes_in_bf16(device: torch.device) -> bool:
     """Whether the hardware has instructions for bf16."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if device.type == "cpu":
-        return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
+    if device.type == "cpu":  # the queries are torch's own and private: a torch without them says no
+        return any(getattr(torch.cpu, name, bool)() for name in CPU_BF16)
     return False

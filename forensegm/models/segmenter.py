@@ -22,6 +22,7 @@ class Network:
         std: per RGB channel.
         origin: where the initial weights come from, in words.
         encoder: the part that is pretrained; None = there is no such part.
+        minimum: shortest side that the module takes, a multiple of `stride`.
     """
 
     module: nn.Module
@@ -30,13 +31,14 @@ class Network:
     std: Sequence[float]
     origin: str
     encoder: nn.Module | None = None
+    minimum: int = 0
 
 
 class Segmenter(nn.Module):
     """A segmentation network that takes plain images.
 
-    Padding to the stride is on the right and at the bottom, with repeated border pixels; what it gives is cut off, so
-    that it enters no loss and no score.
+    Padding to the stride is on the right and at the bottom, with repeated border pixels (a reflection needs more pixels
+    than a small image has); what it gives is cut off, so that it enters no loss and no score.
 
     Args:
         network: the bare network.
@@ -46,6 +48,7 @@ class Segmenter(nn.Module):
     Attributes:
         classes: number of classes.
         stride: what sides are padded to a multiple of.
+        minimum: what shorter sides are padded to.
         spec: as given.
     """
 
@@ -57,7 +60,7 @@ class Segmenter(nn.Module):
         super().__init__()
         self.spec = dict(spec)
         self.classes = int(spec["classes"])
-        self.stride = network.stride
+        self.stride, self.minimum = network.stride, network.minimum
         self.network = network.module
         self.frontend = frontend
         self.register_buffer("mean", torch.tensor(network.mean, dtype=torch.float32).view(1, -1, 1, 1))
@@ -66,10 +69,14 @@ class Segmenter(nn.Module):
         self._encoder_ids = {id(parameter) for parameter in encoder.parameters()} if encoder is not None else set()
 
     def forward(self, images: Tensor) -> Tensor:
-        """Return logits (BxKxHxW) of images (float32 Bx3xHxW in 0..1), any H and W from 1 up."""
+        """Return logits (BxKxHxW) of images (float32 Bx3xHxW in 0..1), any H and W from 1 up.
+
+        Raises:
+            ValueError: the network returned something else than logits at the size of its input.
+        """
         height, width = images.shape[-2:]
-        bottom, right = -height % self.stride, -width % self.stride
-        if bottom or right:
+        bottom, right = (missing(side, stride=self.stride, minimum=self.minimum) for side in (height, width))
+        if tracing() or bottom or right:  # a trace is for other sizes too
             images = functional.pad(images, (0, right, 0, bottom), mode="replicate")
         inputs = (images - self.mean) / self.std
         if self.frontend is not None:
@@ -77,6 +84,12 @@ class Segmenter(nn.Module):
             with torch.autocast(images.device.type, enabled=False):
                 inputs = torch.cat([inputs, self.frontend(images.float() * 255)], dim=1)
         logits: Tensor = self.network(inputs)
+        expected = (len(images), self.classes, *images.shape[-2:])
+        if logits.shape != expected:
+            raise ValueError(
+                f"Expected the network '{self.spec['name']}' to return logits of shape {list(expected)}, one per class "
+                f"and pixel, got {list(logits.shape)}."
+            )
         return logits[..., :height, :width]
 
     def encoder_parameters(self) -> Iterator[nn.Parameter]:
@@ -86,3 +99,15 @@ class Segmenter(nn.Module):
     def decoder_parameters(self) -> Iterator[nn.Parameter]:
         """Yield all other parameters."""
         return (parameter for parameter in self.parameters() if id(parameter) not in self._encoder_ids)
+
+
+def missing(side: Any, *, stride: int, minimum: int) -> Any:
+    """Pixels to add to a side, so that it is a multiple of `stride` and at least `minimum`."""
+    if tracing():  # sides are tensors then, and a comparison would become a constant
+        return torch.maximum(-side % stride, minimum - side)
+    return max(-side % stride, minimum - side)
+
+
+def tracing() -> bool:
+    """Whether the network is being traced for export."""
+    return bool(torch.jit.is_tracing())  # type: ignore[attr-defined, no-untyped-call]

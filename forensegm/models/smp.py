@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from typing import Any
 
 import segmentation_models_pytorch as library
@@ -17,7 +18,21 @@ from forensegm.models.weights import load_encoder
 
 # SMP's encoders shrink an image by at most this factor; some architectures accept less, none needs more.
 STRIDE = 32
+# Shorter sides leave nothing to pool: PAN halves a map of 1/16 three times more.
+MINIMUM = {"pan": 128}
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+# Encoders, by the beginning of their names, that SMP refuses in an architecture: what cannot be dilated, and what has
+# no first stage at half size.
+UNDILATED = ("densenet", "inception", "vgg", "xception")
+REFUSED = {"deeplabv3": UNDILATED, "deeplabv3plus": UNDILATED, "pan": UNDILATED} | dict.fromkeys(
+    ("linknet", "unetplusplus"), ("mit_",)
+)
+# Architectures that do not read all of what their encoder computes.
+PARTLY_UNUSED = ("dpt", "pspnet", "unetplusplus")
+# Ways to ask timm for a network of one image size to take others: its vision transformers, and its Swin ones.
+ANY_SIZE: tuple[dict[str, Any], ...] = ({"dynamic_img_size": True}, {"strict_img_size": False}, {})
+DOES_NOT_FIT = (ValueError, NotImplementedError, KeyError, TypeError, RuntimeError, AssertionError, IndexError)
 
 
 def encoder_names() -> list[str]:
@@ -26,8 +41,18 @@ def encoder_names() -> list[str]:
 
 
 def names() -> list[str]:
-    """Return every "architecture/encoder"; any other timm network is an encoder as well, by its timm name."""
-    return [f"{arch}/{encoder}" for arch in library.MODEL_ARCHITECTURES_MAPPING for encoder in encoder_names()]
+    """Return every "architecture/encoder" of SMP's own; other timm networks are encoders as well, by their timm names.
+
+    DPT takes vision transformers alone, of which SMP has none of its own: timm's of patches of 8, 16 and 32 are listed.
+    """
+    transformers = [
+        name for size in (8, 16, 32) for name in timm.list_models(f"vit_*_patch{size}_*", exclude_filters="*relpos*")
+    ]
+    pairs = [f"dpt/{encoder}" for encoder in transformers]
+    for arch in library.MODEL_ARCHITECTURES_MAPPING:
+        if arch != "dpt":
+            pairs += [f"{arch}/{name}" for name in encoder_names() if not name.startswith(REFUSED.get(arch, ()))]
+    return pairs
 
 
 def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
@@ -43,17 +68,53 @@ def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
         raise unknown_name(arch, library.MODEL_ARCHITECTURES_MAPPING, what="architecture of smp")
     encoder = full_name(short)
     try:
-        module = library.create_model(arch, encoder, encoder_weights=None, in_channels=channels, classes=classes)
-    except (ValueError, NotImplementedError, KeyError, TypeError) as error:
+        module = bare_module(arch, encoder, channels=channels, classes=classes)
+    except DOES_NOT_FIT as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ValueError(
             f"Expected architecture '{arch}' and encoder '{short}' to go together, got: {reason}"
         ) from error
     mean, std = statistics(encoder)
-    origin = load_encoder(module.encoder, encoder, weights=weights)
-    if arch == "pspnet" and not torch.is_inference_mode_enabled():  # what is made in that mode is never trained
+    pretrained = module.get_submodule("encoder")
+    origin = load_encoder(pretrained, encoder, weights=weights)
+    if arch in PARTLY_UNUSED and not torch.is_inference_mode_enabled():  # what is made in that mode is never trained
         freeze_unused(module, channels=channels)
-    return Network(module, stride=STRIDE, mean=mean, std=std, origin=origin, encoder=module.encoder)
+    return Network(
+        module, stride=STRIDE, mean=mean, std=std, origin=origin, encoder=pretrained, minimum=MINIMUM.get(arch, 0)
+    )
+
+
+def bare_module(arch: str, encoder: str, *, channels: int, classes: int) -> nn.Module:
+    """Build SMP's module with random weights, for images of any size."""
+    config = timm.get_pretrained_cfg(encoder.removeprefix("tu-")) if encoder.startswith("tu-") else None
+    fixed = config is not None and config.fixed_input_size
+    options = {"in_channels": channels, "classes": classes}
+    attempts = ANY_SIZE if fixed else ({},)
+    for further in attempts:
+        try:
+            with warnings.catch_warnings():
+                # Both are about how SMP is called here, and no concern of the user.
+                warnings.filterwarnings("ignore", message="`timm-` encoders are deprecated")
+                warnings.filterwarnings("ignore", message="Encoder does not have prefix tokens")
+                module: nn.Module = library.create_model(arch, encoder, encoder_weights=None, **options, **further)
+            break
+        except TypeError:
+            if further is attempts[-1]:
+                raise
+    if fixed:
+        check_any_size(module, channels=channels)
+    return module
+
+
+def check_any_size(module: nn.Module, *, channels: int) -> None:
+    """Raise an error unless a network that was made for one size also takes a long, narrow image."""
+    module.eval()
+    with torch.inference_mode():
+        images = torch.zeros(1, channels, STRIDE, 15 * STRIDE)
+        logits = module(images)
+    if logits.shape[-2:] != images.shape[-2:]:
+        raise ValueError(f"an encoder that takes images of one size only (its own stride does not divide {STRIDE})")
+    module.train()
 
 
 def freeze_unused(module: nn.Module, *, channels: int) -> None:

@@ -37,7 +37,8 @@ HUB_TIMEOUT_S = 10.0
 def load_encoder(encoder: nn.Module, name: str, *, weights: str) -> str:
     """Put initial weights into `encoder`; return where they come from, in words.
 
-    Input channels beyond RGB keep their random weights, at the spread of the pretrained ones.
+    Input channels beyond RGB start at zero: the encoder begins as the pretrained one, and a gradient reaches them at
+    once. Random weights at the spread of the pretrained ones would change its features by more than their own size.
 
     Args:
         encoder: the module to fill.
@@ -75,7 +76,7 @@ def fit(state: State, target: State) -> tuple[dict[str, Tensor], list[str], list
     """Return the tensors of `state` that fit `target` under its names, the names that stay, and those left over.
 
     A prefix "network.", "module.", "encoder." or "model." on either side does not count. A first convolution with more
-    input channels takes the pretrained ones for its first channels.
+    input channels takes the pretrained ones for its first channels, and zeros for the others.
     """
     bare = {bare_name(key): value for key, value in state.items()}
     matched: dict[str, Tensor] = {}
@@ -84,8 +85,7 @@ def fit(state: State, target: State) -> tuple[dict[str, Tensor], list[str], list
         if found is not None and found.shape == current.shape:
             matched[key] = found
         elif found is not None and widens(found, current):
-            extra = torch.randn_like(current[:, found.shape[1] :]) * found.std()
-            matched[key] = torch.cat([found, extra], dim=1)
+            matched[key] = torch.cat([found, torch.zeros_like(current[:, found.shape[1] :])], dim=1)
     return matched, [key for key in target if key not in matched], list(bare)
 
 

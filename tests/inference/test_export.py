@@ -43,7 +43,7 @@ def test_torch_and_onnx_agree(exported: tuple[Path, Path]) -> None:
     predictor = Predictor.from_checkpoint(checkpoint, device="cpu", precision="fp32")
     session = onnxruntime.InferenceSession(path)
     rng = np.random.default_rng(1)
-    for batch, height, width in [(1, 32, 32), (2, 96, 160), (1, 160, 64), (2, 64, 64)]:
+    for batch, height, width in [(1, 32, 32), (2, 96, 160), (1, 161, 63), (3, 3, 5)]:
         images = rng.integers(0, 256, (batch, 3, height, width), dtype=np.uint8)
         (found,) = session.run(None, {"images": images})
         assert found.dtype == np.float32
@@ -57,7 +57,7 @@ def test_metadata(exported: tuple[Path, Path]) -> None:
     assert json.loads(found["labels"]) == ["authentic", "telea", "copy_move"]
     assert json.loads(found["thresholds"]) == THRESHOLDS
     assert json.loads(found["model"]) == load_checkpoint(checkpoint).model.spec
-    assert (found["stride"], found["forensegm"]) == ("32", __version__)
+    assert found["forensegm"] == __version__
 
 
 def test_only_the_file_is_written(exported: tuple[Path, Path]) -> None:
@@ -106,6 +106,14 @@ def test_an_operator_set_that_does_not_exist() -> None:
         module.to_onnx(torch.nn.Conv2d(3, 3, 1), opset=999)
 
 
-def test_a_network_without_onnx_operators(tmp_path: Path) -> None:
+def test_a_network_without_onnx_operators(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RuntimeError, match="that ONNX has the operators for, got: "):
         export(checkpoint_of("smp:pspnet/resnet18", tmp_path / "best"), tmp_path / "model.onnx")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_network_with_a_shortest_side(tmp_path: Path) -> None:
+    path = export(checkpoint_of("smp:pan/resnet18", tmp_path / "best"), tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(path)
+    for hw in [(7, 300), (129, 128)]:
+        assert session.run(None, {"images": np.zeros((1, 3, *hw), np.uint8)})[0].shape == (1, 3, *hw)

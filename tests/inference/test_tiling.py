@@ -1,10 +1,13 @@
 """Tiles cover every pixel, the blend loses nothing, and the number and size of calls is bounded."""
 
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from forensegm.imageio import read_image
 from forensegm.inference.tiling import tile_starts, tiled, window
 
 TILE, OVERLAP = 16, 4
@@ -87,3 +90,20 @@ def test_a_step_between_tiles_is_blended() -> None:
 def test_overlap_outside_the_tile(overlap: int) -> None:
     with pytest.raises(ValueError, match=f"below the tile 16, got {overlap}"):
         tile_starts(40, TILE, overlap)
+
+
+def test_case_51_small_images_and_edges(shared: Path) -> None:
+    folder = shared / "cases" / "51_tiles_small_and_edge"
+    expected = json.loads((folder / "expected.json").read_text())
+    tile, overlap = expected["tile"], expected["tile"] - expected["stride"]
+    paths = sorted(folder.glob("*.png"))
+    assert len(paths) == 5
+    for path in paths:
+        image = read_image(path)
+        result = tiled(image, pointwise, tile=tile, overlap=overlap)
+        np.testing.assert_allclose(result, pointwise(image), atol=1e-6, err_msg=path.name)
+        constant = tiled(
+            image, lambda part: np.full((2, *part.shape[:2]), 0.25, np.float32), tile=tile, overlap=overlap
+        )
+        assert constant.shape == (2, *image.shape[:2])
+        np.testing.assert_allclose(constant, 0.25, atol=1e-6)

@@ -32,5 +32,11 @@ def test_auto_follows_the_hardware(hardware: bool, expected: str, monkeypatch: p
     assert resolve_precision("auto", torch.device("cpu")) == expected
 
 
+def test_a_torch_without_the_queries_says_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in precision.CPU_BF16:
+        monkeypatch.delattr(torch.cpu, name)
+    assert resolve_precision("auto", torch.device("cpu")) == "fp32"
+
+
 def test_other_devices_compute_in_fp32() -> None:
     assert resolve_precision("auto", torch.device("meta")) == "fp32"

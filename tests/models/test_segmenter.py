@@ -20,9 +20,10 @@ class Spy(nn.Module):
         return inputs[:, :2]
 
 
-def segmenter(*, stride: int = 8, frontend: nn.Module | None = None) -> tuple[Segmenter, Spy]:
+def segmenter(*, stride: int = 8, minimum: int = 0, frontend: nn.Module | None = None) -> tuple[Segmenter, Spy]:
     spy = Spy()
-    network = Network(spy, stride=stride, mean=(0.5, 0.25, 0.0), std=(0.5, 0.25, 1.0), origin="by hand")
+    mean, std = (0.5, 0.25, 0.0), (0.5, 0.25, 1.0)
+    network = Network(spy, stride=stride, mean=mean, std=std, origin="by hand", minimum=minimum)
     return Segmenter(network, spec=SPEC, frontend=frontend), spy
 
 
@@ -43,6 +44,24 @@ def test_padding_is_on_the_right_and_cut_off(hw: tuple[int, int]) -> None:
     padded = spy.seen.shape[-2:]
     assert all(side % 8 == 0 and side - size < 8 for side, size in zip(padded, hw, strict=True))
     assert torch.equal(spy.seen[..., -1, -1], spy.seen[..., hw[0] - 1, hw[1] - 1])  # repeats the border
+
+
+@pytest.mark.parametrize(
+    ("hw", "padded"), [((1, 1), (24, 24)), ((23, 24), (24, 24)), ((25, 3), (32, 24)), ((40, 33), (40, 40))]
+)
+def test_minimum_by_hand(hw: tuple[int, int], padded: tuple[int, int]) -> None:
+    model, spy = segmenter(minimum=24)
+    assert model(torch.rand(1, 3, *hw)).shape == (1, 2, *hw)
+    assert spy.seen.shape[-2:] == padded
+
+
+@pytest.mark.parametrize(
+    "layer", [nn.Conv2d(3, 2, 1, stride=2), nn.Conv2d(3, 3, 1), nn.Upsample(scale_factor=2), nn.Flatten()]
+)
+def test_a_network_that_returns_something_else(layer: nn.Module) -> None:
+    network = Network(layer, stride=8, mean=(0.0,) * 3, std=(1.0,) * 3, origin="by hand")
+    with pytest.raises(ValueError, match=r"network 'by hand' to return logits of shape \[1, 2, 8, 16\].*, got \["):
+        Segmenter(network, spec=SPEC)(torch.rand(1, 3, 5, 9))
 
 
 def test_front_end_sees_grey_levels_beside_rgb() -> None:

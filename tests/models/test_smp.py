@@ -1,6 +1,7 @@
 """The contract of a model over architectures of segmentation-models-pytorch."""
 
 import itertools
+import random
 from functools import cache
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import timm
 import torch
 
 from forensegm.imageio import read_image
-from forensegm.models import Segmenter, create_model
-from forensegm.models.smp import IMAGENET_MEAN, IMAGENET_STD, encoder_names, full_name, statistics
+from forensegm.models import Segmenter, create_model, list_models
+from forensegm.models.smp import IMAGENET_MEAN, IMAGENET_STD, REFUSED, encoder_names, full_name, statistics
 
 MODELS = (
     "smp:unet/resnet18",
@@ -18,6 +19,9 @@ MODELS = (
     "smp:deeplabv3plus/resnet18",
     "smp:pspnet/resnet18",
     "smp:segformer/resnet18",
+    "smp:pan/resnet18",
+    "smp:dpt/vit_tiny_patch16_224",
+    "smp:unet/swin_tiny_patch4_window7_224",
 )
 CLASSES = 4
 SIZES_HW = ((1, 1), (3, 5), (31, 33), (32, 32), (200, 630))  # those of case 32
@@ -67,7 +71,8 @@ def test_gradients_reach_every_parameter(name: str, frontend: str) -> None:
     trained = {key: value.grad for key, value in model.named_parameters() if value.requires_grad}
     assert not [key for key, gradient in trained.items() if gradient is None or not gradient.isfinite().all()]
     frozen = [key for key, value in model.named_parameters() if not value.requires_grad]
-    assert all("pspnet" in name and ".layer" in key for key in frozen)  # stages that nothing depends on
+    unused = {"smp:pspnet/resnet18": ".layer", "smp:dpt/vit_tiny_patch16_224": "encoder.model."}
+    assert all(unused[name] in key for key in frozen)  # what nothing depends on: late stages, the classifier
     encoder, decoder = list(model.encoder_parameters()), list(model.decoder_parameters())
     assert encoder
     assert decoder
@@ -88,3 +93,35 @@ def test_statistics_are_those_of_the_weights() -> None:
     config = timm.get_pretrained_cfg("tf_efficientnet_lite0")
     assert config is not None
     assert statistics("tu-tf_efficientnet_lite0") == (config.mean, config.std) == ((0.5,) * 3, (0.5,) * 3)
+
+
+@pytest.mark.parametrize("arch", sorted({name.split("/")[0] for name in list_models("smp:*")}))
+def test_names_that_are_listed_can_be_built(arch: str) -> None:
+    names = list_models(f"{arch}/*")
+    small = [name for name in names if name.endswith(("18", "b0", "lite0", "s0", "small_patch32_224"))]
+    assert len(small) >= 1
+    for name in random.Random(arch).sample(small, min(len(small), 3)):
+        assert create_model(name, classes=2, weights="none").spec["name"] == name
+
+
+@pytest.mark.parametrize("arch", list(REFUSED))
+def test_names_that_are_not_listed_are_refused(arch: str) -> None:
+    start = random.Random(arch).choice(REFUSED[arch])
+    encoder = min((name for name in encoder_names() if name.startswith(start)), key=len)
+    assert f"smp:{arch}/{encoder}" not in list_models(f"smp:{arch}/*")
+    with pytest.raises(ValueError, match=f"architecture '{arch}' and encoder '{encoder}' to go together, got: "):
+        create_model(f"smp:{arch}/{encoder}", classes=2, weights="none")
+
+
+@pytest.mark.parametrize(
+    "name", ["smp:dpt/vit_small_patch14_dinov2", "smp:unet/maxvit_pico_rw_256", "smp:unet/mvitv2_tiny"]
+)
+def test_an_encoder_of_one_size_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="to go together, got: "):
+        create_model(name, classes=2, weights="none")
+
+
+def test_third_party_warnings_stay_inside(recwarn: pytest.WarningsRecorder) -> None:
+    create_model("smp:unet/skresnet18", classes=2, weights="none")
+    create_model("smp:dpt/tf_efficientnet_lite0", classes=2, weights="none")
+    assert not [str(warning.message) for warning in recwarn]
