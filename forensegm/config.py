@@ -60,6 +60,7 @@ class DataConfig:
 
     Attributes:
         source: the data set, as "kind:location", for example native:runs/data.
+        options: of its reader, for example {mask_kind: ids, labels: 9}; see `forensegm list readers`.
         train_split: split to train on.
         val_split: split that chooses checkpoints and thresholds.
         batch_size: training images per step and process.
@@ -70,6 +71,7 @@ class DataConfig:
     """
 
     source: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
     train_split: str = "train"
     val_split: str = "val"
     batch_size: int = 8

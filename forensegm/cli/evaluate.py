@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHORT = {
     "data.source": "--data",
+    "data.options": "--data_options",
     "predict.device": "--device",
     "predict.tile": "--tile",
     "predict.overlap": "--overlap",
@@ -39,7 +40,7 @@ def open_both(config: Config, args: Namespace) -> tuple[Predictor, Dataset]:
     from forensegm.datasets import open_dataset
     from forensegm.inference import Predictor
 
-    dataset = open_dataset(config.data.source, split=config.evaluate.split)
+    dataset = open_dataset(config.data.source, split=config.evaluate.split, **config.data.options)
     predictor = Predictor.from_checkpoint(
         args.checkpoint,
         device=config.predict.device,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from jsonargparse import Namespace
 
@@ -37,11 +37,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # file names may hold bytes that are no text
-    name = arguments[0] if arguments and arguments[0] in COMMANDS else ""
+    command, _ = split_command(arguments)
     if os.getcwd() not in sys.path:
         # Last, so that a file of the user's can be named as "pkg.mod:fn" but never hides an installed package.
         sys.path.append(os.getcwd())
-    return guard(f"forensegm {name}".strip(), lambda: _dispatch(arguments))
+    return guard(f"forensegm {command}".strip(), lambda: _dispatch(arguments))
+
+
+def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """The name of the command that the arguments begin with, of one word or two, and the rest; "" where none does."""
+    for words in (2, 1):
+        name = " ".join(arguments[:words])
+        if len(arguments) >= words and name in COMMANDS:
+            return name, list(arguments[words:])
+    return "", list(arguments)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -51,20 +60,33 @@ def _dispatch(arguments: list[str]) -> int:
     if arguments[0] == "--version":
         print(f"forensegm {__version__}")
         return 0
-    if arguments[0] not in COMMANDS:
-        if arguments[0].startswith("-"):
-            raise UsageError(f"Expected a command first, got '{arguments[0]}'. See forensegm --help.")
-        raise UsageError(str(unknown_name(arguments[0], COMMANDS, what="command")))
-    command = COMMANDS[arguments[0]]
-    if any(token in ("-h", "--help") for token in arguments[1:]):
+    name, rest = split_command(arguments)
+    if not name:
+        return _no_command(arguments)
+    command = COMMANDS[name]
+    if any(token in ("-h", "--help") for token in rest):
         print(build_parser(command).format_help(), end="")
         return 0
-    config, args = parse_command(command, arguments[1:])
+    config, args = parse_command(command, rest)
     if args.get("print_config"):
         print(config_text(config, command), end="")
         return 0
     check_required(command, config)
     return command.run(config, args)
+
+
+def _no_command(arguments: Sequence[str]) -> int:
+    """Help for a family of commands (`forensegm data`), or the mistake in what stands for a command."""
+    first, second = arguments[0], arguments[1] if len(arguments) > 1 else ""
+    family = {name.partition(" ")[2]: name for name in COMMANDS if name.startswith(f"{first} ")}
+    if first.startswith("-"):
+        raise UsageError(f"Expected a command first, got '{first}'. See forensegm --help.")
+    if not family:
+        raise UsageError(str(unknown_name(first, COMMANDS, what="command")))
+    if second and not second.startswith("-"):
+        raise UsageError(str(unknown_name(second, family, what=f"command of forensegm {first}")))
+    print(help_text(family.values()))
+    return 0
 
 
 def configure(name: str, argv: Sequence[str]) -> tuple[Config, Namespace]:
@@ -74,9 +96,10 @@ def configure(name: str, argv: Sequence[str]) -> tuple[Config, Namespace]:
     return config, args
 
 
-def help_text() -> str:
-    """What `forensegm --help` prints: the commands, one line each, and where to begin."""
-    width = max(map(len, COMMANDS)) + 2
+def help_text(names: Iterable[str] | None = None) -> str:
+    """What `forensegm --help` prints: the commands (or some of them), one line each, and where to begin."""
+    listed = list(names or COMMANDS)
+    width = max(map(len, listed)) + 2
     return "\n".join(
         [
             "Usage: forensegm COMMAND [--OPTION VALUE ...]",
@@ -84,7 +107,7 @@ def help_text() -> str:
             "Localize AI edits, name the editor of each pixel, and measure how both survive the real world.",
             "",
             "Commands:",
-            *(f"  {name:<{width}}{command.summary}" for name, command in COMMANDS.items()),
+            *(f"  {name:<{width}}{COMMANDS[name].summary}" for name in listed),
             "",
             "Begin with:",
             "  forensegm demo --out runs/demo",

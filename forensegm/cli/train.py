@@ -35,7 +35,7 @@ COMMAND = Command(
     sections=("data", "model", "loss", "optim", "augment", "evaluate", "track"),
     leave_out=tuple(f"evaluate.{name}" for name in ("split", "bootstrap", "seed", "precision", "examples")),
     required={"data.source": "the data set to train on, for example --data native:runs/data"},
-    short={"data.source": "--data", "model.name": "--model"},
+    short={"data.source": "--data", "data.options": "--data_options", "model.name": "--model"},
     examples=(
         "train --data native:runs/data --out runs/train",
         "train --data native:runs/data --model smp:unet/resnet34 --epochs 30 --optim.lr 3e-4",

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path, PurePath
 
-import numpy as np
-
+from forensegm.datasets.entries import Entry, EntryDataset
 from forensegm.datasets.pairing import Pair, key_of, list_files, listed, pair_by_key
-from forensegm.imageio import MaskKind, MaskSpec, Mismatch, read_image_and_info, read_mask
+from forensegm.datasets.storage import FolderStorage
+from forensegm.imageio import MaskKind, MaskSpec, Mismatch
 from forensegm.lookup import unknown_name
-from forensegm.sample import LabelSpace, Sample
+from forensegm.sample import LabelSpace
 
 logger = logging.getLogger(__name__)
 
 
-class FolderDataset:
-    """Images with their masks, or declared authentic; made by `folder`.
+class FolderDataset(EntryDataset):
+    """Images with their masks, or declared authentic; made by `folder`. Its ids are image paths relative to the root.
 
     Args:
         root: what the paths are relative to.
@@ -27,11 +26,7 @@ class FolderDataset:
         spec: what mask values mean.
         orphan_masks: mask files that belong to no image.
         ignored: files that are no images.
-
-    Attributes:
-        name: the root's name.
-        ids: image paths relative to the root.
-        groups: the ids: nothing is known about common base photographs.
+        split: name of the split that the pairs are.
     """
 
     def __init__(
@@ -43,28 +38,12 @@ class FolderDataset:
         spec: MaskSpec,
         orphan_masks: Sequence[str] = (),
         ignored: Sequence[str] = (),
+        split: str = "",
     ) -> None:
         """Keep the pairs; the files are read item by item."""
-        self.root, self.pairs, self.labels, self.spec = root, list(pairs), labels, spec
+        entries = [Entry(pair.image, pair.image, pair.mask, split=split) for pair in pairs]
+        super().__init__(root.resolve().name, entries, labels=labels, spec=spec, storage=FolderStorage(root))
         self.orphan_masks, self.ignored = list(orphan_masks), list(ignored)
-        self.name = root.resolve().name
-        self.ids = [pair.image for pair in self.pairs]
-        self.groups = list(self.ids)
-
-    def __len__(self) -> int:
-        """Return the number of images."""
-        return len(self.pairs)
-
-    def __getitem__(self, index: int) -> Sample:
-        """Read one item; raises ValueError or FileNotFoundError naming the file that is broken or missing."""
-        pair = self.pairs[index]
-        image, info = read_image_and_info(self.root / pair.image)
-        if pair.mask is None:
-            mask = np.zeros(info.hw, dtype=np.uint8)
-        else:
-            mask = read_mask(self.root / pair.mask, self.spec, image_hw=info.hw)
-        codec = {key: value for key, value in asdict(info).items() if key != "hw"}
-        return Sample(self.ids[index], image, mask, meta={"codec": codec})
 
 
 def folder(
@@ -124,7 +103,9 @@ def folder(
     if ignored:
         logger.info("Left out %d files that are no images in '%s': %s.", len(ignored), root, listed(ignored))
     pairs.sort(key=lambda pair: pair.image)
-    return FolderDataset(root, pairs, labels=space, spec=spec, orphan_masks=sorted(orphans), ignored=ignored)
+    return FolderDataset(
+        root, pairs, labels=space, spec=spec, orphan_masks=sorted(orphans), ignored=ignored, split=split or ""
+    )
 
 
 def declare(

@@ -25,6 +25,7 @@ class NativeDataset:
         labels: likewise.
         ids: of the records.
         groups: of the records.
+        splits: of the records.
 
     Raises:
         FileNotFoundError: there is no native data set.
@@ -47,6 +48,7 @@ class NativeDataset:
         self.labels = self.meta.labels
         self.ids = [record.id for record in self.records]
         self.groups = [record.group for record in self.records]
+        self.splits = [record.split for record in self.records]
         self._spec = MaskSpec("ids", num_classes=self.labels.num_classes, ignore=IGNORE)
 
     def __len__(self) -> int:

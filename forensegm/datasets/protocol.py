@@ -17,12 +17,14 @@ class Dataset(Protocol):
         labels: the label space of the masks.
         ids: unique id of each item.
         groups: base photograph of each item; splits and bootstraps never cut a group.
+        splits: split of each item; empty where the data set names none.
     """
 
     name: str
     labels: LabelSpace
     ids: list[str]
     groups: list[str]
+    splits: list[str]
 
     def __len__(self) -> int:
         """Return the number of items, unreadable ones included."""

@@ -170,7 +170,7 @@ def open_split(config: Config, split: str) -> Dataset:
     """Open one split; raises ValueError where it is not named or has no images."""
     if not config.data.source:
         raise ValueError("Expected data.source, for example native:runs/data, got none.")
-    dataset = open_dataset(config.data.source, split=split)
+    dataset = open_dataset(config.data.source, split=split, **config.data.options)
     if len(dataset) == 0:
         raise ValueError(f"Expected images in split '{split}' of {config.data.source}, got none.")
     return dataset
