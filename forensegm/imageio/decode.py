@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageFile, UnidentifiedImageError
 
+from forensegm.imageio.fast import fast_pixels
 from forensegm.imageio.jpeg import jpeg_quality, jpeg_subsampling
 from forensegm.sample import Image
 
@@ -92,8 +93,10 @@ def read_image_and_info(
     data, name = read_bytes(source, name)
     picture = open_picture(data, name, max_pixels=max_pixels)
     codec, quality, subsampling = _encoding(picture, data)
-    load(picture, name)
-    image = _to_rgb(upright(picture, name), name)
+    fast = plain_pixels(picture, data, name, rgb=True)
+    if fast is None:
+        load(picture, name)
+    image = _to_rgb(upright(picture, name), name) if fast is None else fast
     return image, ImageInfo(codec, quality, subsampling, (image.shape[0], image.shape[1]))
 
 
@@ -143,6 +146,20 @@ def open_picture(data: bytes, name: str, *, max_pixels: int = MAX_PIXELS) -> Ima
             "Raise max_pixels if you trust the file."
         )
     return picture
+
+
+def plain_pixels(picture: ImageFile.ImageFile, data: bytes, name: str, *, rgb: bool) -> NDArray[np.uint8] | None:
+    """Decode a plain file the quick way (see `fast_pixels`); None = go on with `load` and `upright`.
+
+    Raises:
+        ValueError: a PNG that is not whole; its checksums are looked at here, Pillow skips most of them.
+    """
+    if picture.format == "JPEG" and orientation(picture, name) != 1:
+        return None
+    try:
+        return fast_pixels(data, codec=picture.format, mode=picture.mode, rgb=rgb)
+    except ValueError as error:
+        raise broken(name, error) from error
 
 
 def load(picture: ImageFile.ImageFile, name: str) -> None:
@@ -208,8 +225,10 @@ def _encoding(picture: ImageFile.ImageFile, data: bytes) -> tuple[str, int | Non
 
 def is_lossy_webp(picture: ImageFile.ImageFile, data: bytes) -> bool:
     """Whether a WebP file holds a lossy (VP8) first frame, which is always 4:2:0 (RFC 9649)."""
+    if picture.format != "WEBP":
+        return False
     first_frame = min((at for at in (data.find(b"VP8 "), data.find(b"VP8L")) if at >= 0), default=-1)
-    return picture.format == "WEBP" and data[first_frame : first_frame + 4] == b"VP8 "
+    return data[first_frame : first_frame + 4] == b"VP8 "
 
 
 def _to_rgb(picture: PillowImage.Image, name: str) -> Image:
