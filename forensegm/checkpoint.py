@@ -151,8 +151,14 @@ def load_checkpoint(folder: str | Path, *, device: str = "cpu", trusted_name: st
     try:
         labels = LabelSpace(tuple(description["labels"]))
         check_fit(labels, spec["classes"], where=str(folder))
-        options = {"classes": spec["classes"], "frontend": spec["frontend"]}
-        model = create_model(spec["name"], weights="none", trusted=trusted, **options)
+        model = create_model(
+            spec["name"],
+            classes=spec["classes"],
+            weights="none",
+            frontend=spec["frontend"],
+            options=spec.get("options"),
+            trusted=trusted,
+        )
     except ValueError as error:
         raise ValueError(f"{error} (Read from {folder / DESCRIPTION}.)") from error
     model.spec = dict(spec)

@@ -89,11 +89,14 @@ class ModelConfig:
         name: "source:name", for example smp:unet/tf_efficientnet_lite0 (see `forensegm list models`).
         weights: initial encoder weights: imagenet, none, or the path of a safetensors / state-dict file.
         frontend: forensic front end whose channels are put beside RGB: none, srm or highpass.
+        options: further arguments of the network, as its library calls them, for example {decoder_channels: [128, 64,
+            32, 16, 16]} of smp:unet.
     """
 
     name: str = "smp:unet/tf_efficientnet_lite0"
     weights: str = "imagenet"
     frontend: str = "none"
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass

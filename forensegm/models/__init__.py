@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from typing import Any
 
 from torch import nn
 
@@ -21,7 +22,7 @@ class Source:
     """Where networks of one library come from.
 
     Attributes:
-        build: build(name, classes=, channels=, weights=) -> Network, `name` without the prefix of the source.
+        build: build(name, classes=, channels=, weights=, options=) -> Network, `name` without the prefix of the source.
         names: the names that `build` takes.
     """
 
@@ -36,18 +37,25 @@ OWN_STRIDE, OWN_MEAN, OWN_STD = 32, (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
 
 
 def create_model(
-    name: str, *, classes: int, weights: str = "imagenet", frontend: str = "none", trusted: bool = False
+    name: str,
+    *,
+    classes: int,
+    weights: str = "imagenet",
+    frontend: str = "none",
+    options: Mapping[str, Any] | None = None,
+    trusted: bool = False,
 ) -> Segmenter:
     """Build a network that takes images in 0..1 of any size and returns logits at that size.
 
     Args:
         name: "source:name" (see `list_models`), or with `trusted` "pkg.mod:fn" of your own: it is called as
-            fn(classes=, channels=) and returns a module from float Bx(channels)xHxW, normalized to -1..1, with H and W
-            multiples of 32, to logits Bx(classes)xHxW.
+            fn(classes=, channels=, **options) and returns a module from float Bx(channels)xHxW, normalized to -1..1,
+            with H and W multiples of 32, to logits Bx(classes)xHxW.
         classes: number of classes, the authentic one included.
         weights: initial weights of the encoder: "imagenet", "none" (random), or the path of a .safetensors file or
             state dict of the encoder.
         frontend: name of a forensic front end whose channels stand beside RGB (see `forensegm.frontends`).
+        options: further arguments of the network, as its library (or your function) calls them.
         trusted: whether `name` is the user's own word, so that "pkg.mod:fn" may be imported.
 
     Raises:
@@ -64,9 +72,11 @@ def create_model(
     channels = 3 + (int(filters.channels) if filters is not None else 0)  # type: ignore[arg-type]
     source, _, rest = name.partition(":")
     if source in SOURCES:
-        network = SOURCES[source].build(rest, classes=classes, channels=channels, weights=weights)
+        network = SOURCES[source].build(
+            rest, classes=classes, channels=channels, weights=weights, options=options or {}
+        )
     elif trusted and rest.isidentifier():
-        network = own_network(name, classes=classes, channels=channels)
+        network = own_network(name, classes=classes, channels=channels, options=options or {})
     elif rest.isidentifier():
         raise ValueError(
             f"{unknown_name(source, SOURCES, what='model source')} A function of your own is imported only where you "
@@ -76,13 +86,19 @@ def create_model(
         raise unknown_name(source, SOURCES, what="model source")
     else:
         raise ValueError(f"Expected a model as source:name, for example smp:unet/resnet18, got '{name}'.")
-    spec = {"name": name, "classes": classes, "frontend": frontend, "weights": network.origin}
+    spec = {
+        "name": name,
+        "classes": classes,
+        "frontend": frontend,
+        "weights": network.origin,
+        "options": dict(options or {}),
+    }
     return Segmenter(network, spec=spec, frontend=filters)
 
 
-def own_network(name: str, *, classes: int, channels: int) -> Network:
+def own_network(name: str, *, classes: int, channels: int, options: Mapping[str, Any]) -> Network:
     """Build the network of a user's function."""
-    module = import_part(name, what="model")(classes=classes, channels=channels)
+    module = import_part(name, what="model")(classes=classes, channels=channels, **options)
     if not isinstance(module, nn.Module):
         raise ValueError(f"Expected '{name}' to return a torch module, got {type(module).__name__}.")
     return Network(module, stride=OWN_STRIDE, mean=OWN_MEAN, std=OWN_STD, origin="as the function made them")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import segmentation_models_pytorch as library
@@ -55,11 +57,11 @@ def names() -> list[str]:
     return pairs
 
 
-def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
-    """Build "architecture/encoder" with `channels` input channels, RGB first.
+def build(name: str, *, classes: int, channels: int, weights: str, options: Mapping[str, Any] | None = None) -> Network:
+    """Build "architecture/encoder" with `channels` input channels, RGB first, and SMP's further arguments.
 
     Raises:
-        ValueError: an unknown half of the name, or two halves that do not go together.
+        ValueError: an unknown half of the name, or two halves or arguments that do not go together.
     """
     arch, _, short = name.partition("/")
     if not short:
@@ -68,11 +70,12 @@ def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
         raise unknown_name(arch, library.MODEL_ARCHITECTURES_MAPPING, what="architecture of smp")
     encoder = full_name(short)
     try:
-        module = bare_module(arch, encoder, channels=channels, classes=classes)
+        module = bare_module(arch, encoder, channels=channels, classes=classes, options=options or {})
     except DOES_NOT_FIT as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        given = f" and model.options {dict(options)}" if options else ""
         raise ValueError(
-            f"Expected architecture '{arch}' and encoder '{short}' to go together, got: {reason}"
+            f"Expected architecture '{arch}' and encoder '{short}'{given} to go together, got: {reason}"
         ) from error
     mean, std = statistics(encoder)
     pretrained = module.get_submodule("encoder")
@@ -84,11 +87,12 @@ def build(name: str, *, classes: int, channels: int, weights: str) -> Network:
     )
 
 
-def bare_module(arch: str, encoder: str, *, channels: int, classes: int) -> nn.Module:
+def bare_module(arch: str, encoder: str, *, channels: int, classes: int, options: Mapping[str, Any]) -> nn.Module:
     """Build SMP's module with random weights, for images of any size."""
     config = timm.get_pretrained_cfg(encoder.removeprefix("tu-")) if encoder.startswith("tu-") else None
     fixed = config is not None and config.fixed_input_size
-    options = {"in_channels": channels, "classes": classes}
+    fixed_here = {"in_channels": channels, "classes": classes, "encoder_weights": None}
+    check_options(arch, options, taken=("encoder_name", *fixed_here))
     attempts = ANY_SIZE if fixed else ({},)
     for further in attempts:
         try:
@@ -96,7 +100,7 @@ def bare_module(arch: str, encoder: str, *, channels: int, classes: int) -> nn.M
                 # Both are about how SMP is called here, and no concern of the user.
                 warnings.filterwarnings("ignore", message="`timm-` encoders are deprecated")
                 warnings.filterwarnings("ignore", message="Encoder does not have prefix tokens")
-                module: nn.Module = library.create_model(arch, encoder, encoder_weights=None, **options, **further)
+                module: nn.Module = library.create_model(arch, encoder, **fixed_here, **options, **further)
             break
         except TypeError:
             if further is attempts[-1]:
@@ -104,6 +108,15 @@ def bare_module(arch: str, encoder: str, *, channels: int, classes: int) -> nn.M
     if fixed:
         check_any_size(module, channels=channels)
     return module
+
+
+def check_options(arch: str, options: Mapping[str, Any], *, taken: Sequence[str]) -> None:
+    """Raise ValueError for arguments that SMP's class does not name: it would swallow them."""
+    known = inspect.signature(library.MODEL_ARCHITECTURES_MAPPING[arch].__init__).parameters
+    free = [name for name, part in known.items() if name not in ("self", *taken) and part.kind is not part.VAR_KEYWORD]
+    for name in options:
+        if name not in free:
+            raise unknown_name(name, free, what=f"argument of smp:{arch} that is yours to set")
 
 
 def check_any_size(module: nn.Module, *, channels: int) -> None:

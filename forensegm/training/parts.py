@@ -133,6 +133,7 @@ def build_parts(config: Config) -> Parts:
             classes=classes,
             weights=config.model.weights,
             frontend=config.model.frontend,
+            options=config.model.options,
             trusted=True,
         )
     )

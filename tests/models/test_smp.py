@@ -125,3 +125,27 @@ def test_third_party_warnings_stay_inside(recwarn: pytest.WarningsRecorder) -> N
     create_model("smp:unet/skresnet18", classes=2, weights="none")
     create_model("smp:dpt/tf_efficientnet_lite0", classes=2, weights="none")
     assert not [str(warning.message) for warning in recwarn]
+
+
+def test_further_arguments_of_the_library():
+    narrow = create_model(
+        "smp:unet/resnet18", classes=2, weights="none", options={"decoder_channels": [32, 16, 16, 8, 8]}
+    )
+    assert narrow.spec["options"] == {"decoder_channels": [32, 16, 16, 8, 8]}
+    full = create_model("smp:unet/resnet18", classes=2, weights="none")
+    encoder = sum(p.numel() for p in narrow.network.encoder.parameters())
+    assert sum(p.numel() for p in narrow.parameters()) - encoder < sum(p.numel() for p in full.parameters()) - encoder
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decoder_chanels": [8]}, "got 'decoder_chanels'. Did you mean decoder_channels"),
+        ({"decoder_channels": [8]}, "decoder_channels.* to go together"),
+        ({"in_channels": 4}, "yours to set, got 'in_channels'"),
+        ({"encoder_weights": "imagenet"}, "yours to set, got 'encoder_weights'"),
+    ],
+)
+def test_arguments_that_do_not_fit(options, message):
+    with pytest.raises(ValueError, match=message):
+        create_model("smp:unet/resnet18", classes=2, weights="none", options=options)
