@@ -175,6 +175,7 @@ class TrainConfig:
         resume: continue the run in `out` from its last checkpoint.
         metric: validation figure that chooses the kept checkpoint. The default, average precision over pixels, needs no
             threshold: that one is chosen afterwards.
+        validate_every: epochs from one validation to the next; the last epoch is always validated.
         max_bad_steps: steps in a row with a non-finite loss after which the run stops.
     """
 
@@ -185,6 +186,7 @@ class TrainConfig:
     threads: int = 0
     resume: bool = False
     metric: str = "pixel.binary.ap"
+    validate_every: int = 1
     max_bad_steps: int = 10
 
 

@@ -178,10 +178,12 @@ def readable(run: Run, window: list[Batch]) -> list[Batch]:
 
 
 def finish_epoch(run: Run, row: dict[str, Any]) -> None:
-    """Validate, log, keep the checkpoint if it is the best, and save the training state."""
+    """Validate where it is due, log, keep the checkpoint if it is the best, and save the training state."""
     run.state.epoch = row["epoch"]
+    settings = run.config.train
+    due = row["epoch"] % settings.validate_every == 0 or row["epoch"] == settings.epochs
     if run.accelerator.is_main_process:
-        row = {"step": run.state.step, **row, **validate(run)}
+        row = {"step": run.state.step, **row, **(validate(run) if due else {})}
         run.tracker.log(run.state.step, {name: value for name, value in row.items() if name != "step"})
         run.state.history.append(row)
         save_state(Path(run.config.train.out) / LAST, run.state, **run.saved_parts)

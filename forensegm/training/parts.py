@@ -42,6 +42,7 @@ LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
     "train.epochs": (lambda value: value >= 1, "1 or more"),
     "train.threads": (lambda value: value >= 0, "0 (as torch chooses) or more"),
     "train.max_bad_steps": (lambda value: value >= 1, "1 or more"),
+    "train.validate_every": (lambda value: value >= 1, "1 or more"),
     "track.overlays": (lambda value: value >= 0, "0 or more"),
     "evaluate.batch_size": (lambda value: value >= 1, "1 or more"),
 }
@@ -57,6 +58,7 @@ FREE_TO_CHANGE = (
     "train.resume",
     "train.threads",
     "train.max_bad_steps",
+    "train.validate_every",
     "track.",
     "evaluate.",
     "distort.",

@@ -64,6 +64,13 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+def test_validation_where_it_is_due_and_always_at_the_end(make_config):
+    config = make_config(**{"train.epochs": 3, "train.validate_every": 2})
+    history = train(config).history
+    assert ["val/pixel.binary.ap" in row for row in history] == [False, True, True]
+    assert all("train/epoch_loss" in row for row in history)
+
+
 def test_it_leaves_a_checkpoint_a_log_a_card_and_its_configuration(make_config):
     seen = []
     config = make_config()
