@@ -65,8 +65,9 @@ class Segmenter(nn.Module):
         self.frontend = frontend
         self.register_buffer("mean", torch.tensor(network.mean, dtype=torch.float32).view(1, -1, 1, 1))
         self.register_buffer("std", torch.tensor(network.std, dtype=torch.float32).view(1, -1, 1, 1))
-        encoder = network.encoder
-        self._encoder_ids = {id(parameter) for parameter in encoder.parameters()} if encoder is not None else set()
+        own = {id(parameter) for parameter in network.encoder.parameters()} if network.encoder is not None else set()
+        # By name, which a copy keeps.
+        self._encoder_names = {name for name, parameter in self.named_parameters() if id(parameter) in own}
 
     def forward(self, images: Tensor) -> Tensor:
         """Return logits (BxKxHxW) of images (float32 Bx3xHxW in 0..1), any H and W from 1 up.
@@ -94,11 +95,11 @@ class Segmenter(nn.Module):
 
     def encoder_parameters(self) -> Iterator[nn.Parameter]:
         """Yield the parameters of the pretrained part."""
-        return (parameter for parameter in self.parameters() if id(parameter) in self._encoder_ids)
+        return (parameter for name, parameter in self.named_parameters() if name in self._encoder_names)
 
     def decoder_parameters(self) -> Iterator[nn.Parameter]:
         """Yield all other parameters."""
-        return (parameter for parameter in self.parameters() if id(parameter) not in self._encoder_ids)
+        return (parameter for name, parameter in self.named_parameters() if name not in self._encoder_names)
 
 
 def missing(side: Any, *, stride: int, minimum: int) -> Any:

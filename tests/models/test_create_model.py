@@ -77,6 +77,7 @@ def test_own_function(own_module: str) -> None:
         "classes": 3,
         "frontend": "highpass",
         "weights": "as the function made them",
+        "options": {},
     }
     assert not list(model.encoder_parameters())
     assert len(list(model.decoder_parameters())) == 2

@@ -1,5 +1,6 @@
 """The contract of a model over architectures of segmentation-models-pytorch."""
 
+import copy
 import itertools
 import random
 from functools import cache
@@ -149,3 +150,11 @@ def test_further_arguments_of_the_library():
 def test_arguments_that_do_not_fit(options, message):
     with pytest.raises(ValueError, match=message):
         create_model("smp:unet/resnet18", classes=2, weights="none", options=options)
+
+
+def test_a_copy_knows_its_own_encoder():
+    model = create_model("smp:unet/resnet18", classes=2, weights="none")
+    copied = copy.deepcopy(model)
+    count = len(list(model.encoder_parameters()))
+    assert len(list(copied.encoder_parameters())) == count > 0
+    assert not {id(p) for p in copied.encoder_parameters()} & {id(p) for p in model.parameters()}
