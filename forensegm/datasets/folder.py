@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
+from typing import Any
 
+from forensegm.datasets.declare import declare
 from forensegm.datasets.entries import Entry, EntryDataset
 from forensegm.datasets.pairing import Pair, key_of, list_files, listed, pair_by_key
 from forensegm.datasets.storage import FolderStorage
@@ -58,6 +60,8 @@ def folder(
     editor: str | None = None,
     ignore: int | None = None,
     on_mismatch: Mismatch = "error",
+    mask_values: Mapping[Any, Any] | None = None,
+    mask_threshold: int | None = None,
     mask_suffix: str = "",
 ) -> FolderDataset:
     """Images and masks in parallel folders, paired by their path less its last suffix.
@@ -71,18 +75,28 @@ def folder(
         images: folder of edited images, searched with its sub-folders.
         masks: folder of masks, likewise.
         authentic: folder, or folders, of images without masks; all of their pixels are authentic.
-        mask_kind: binary (0; 1 or 255) or ids (0, 1..K).
+        mask_kind: binary (0; 1 or 255), ids (0, 1..K), tones, colours or palette; see `declare`.
         labels: label space, names of the editors or their number; needed for ids, by default one unnamed editor.
         editor: name of the editor of a binary mask; by default the only one of `labels`.
         ignore: mask value of pixels to leave out.
         on_mismatch: what to do with a mask of another size: error, nearest or crop.
+        mask_values: class of each file value, for tones, colours and palette; see `declare`.
+        mask_threshold: value at and above which a graded binary mask is edited; None = no value between is allowed.
         mask_suffix: what a mask's name has more than its image's, before the suffix, for example "_gt".
 
     Raises:
         FileNotFoundError: a folder is missing.
         ValueError: several images or masks of one key, images without a mask, no images, or a wrong declaration.
     """
-    space, spec = declare(mask_kind, labels, editor=editor, ignore=ignore, on_mismatch=on_mismatch)
+    space, spec = declare(
+        mask_kind,
+        labels,
+        editor=editor,
+        ignore=ignore,
+        on_mismatch=on_mismatch,
+        mask_values=mask_values,
+        mask_threshold=mask_threshold,
+    )
     root = find_root(location, split)
     untouched = [authentic] if isinstance(authentic, str) else list(authentic or [])
     files, ignored = list_files(root, [images, masks, *untouched])
@@ -106,33 +120,6 @@ def folder(
     return FolderDataset(
         root, pairs, labels=space, spec=spec, orphan_masks=sorted(orphans), ignored=ignored, split=split or ""
     )
-
-
-def declare(
-    mask_kind: MaskKind,
-    labels: LabelSpace | Sequence[str] | int | None,
-    *,
-    editor: str | None = None,
-    ignore: int | None = None,
-    on_mismatch: Mismatch = "error",
-) -> tuple[LabelSpace, MaskSpec]:
-    """Turn the options of `folder` into a label space and the meaning of mask values; raises ValueError as it does."""
-    if labels is None and mask_kind == "ids":
-        raise ValueError("Expected labels for masks of kind ids: the editors' names in id order, or their number.")
-    if isinstance(labels, int) or labels is None:
-        labels = LabelSpace.opaque(labels or 1)
-    elif isinstance(labels, str):
-        raise ValueError(f"Expected labels to be a list of editor names or their number, got '{labels}'.")
-    elif not isinstance(labels, LabelSpace):
-        labels = LabelSpace(tuple(labels))
-    if mask_kind == "ids":
-        if editor is not None:
-            raise ValueError(f"Expected no editor for masks of kind ids, which name their own, got '{editor}'.")
-        return labels, MaskSpec("ids", labels.num_classes, ignore, on_mismatch)
-    if editor is None and len(labels.editors) > 1:
-        raise ValueError(f"Expected the editor of the binary masks, one of {', '.join(labels.editors)}, got none.")
-    editor_id = labels.id_of(editor) if editor is not None else 1
-    return labels, MaskSpec(mask_kind, ignore=ignore, on_mismatch=on_mismatch, editor=editor_id)
 
 
 def find_root(location: str | Path, split: str | None) -> Path:

@@ -22,7 +22,8 @@ from forensegm.imageio.encode import (
     write_mask,
     write_text_atomic,
 )
-from forensegm.imageio.masks import MaskKind, MaskSpec, Mismatch, fit_mask, read_mask
+from forensegm.imageio.mask_values import MaskKind, MaskSpec, Mismatch
+from forensegm.imageio.masks import fit_mask, read_mask
 
 __all__ = [
     "IMAGE_SUFFIXES",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image as PillowImage
 
 from forensegm.imageio import MaskSpec, fit_mask, read_image, read_mask
-from forensegm.imageio import masks as module
+from forensegm.imageio import mask_values as module
 
 BINARY = MaskSpec("binary")
 
