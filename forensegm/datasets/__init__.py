@@ -10,8 +10,15 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 
+from forensegm.datasets.coco import coco
+from forensegm.datasets.diffseg30k import diffseg30k
 from forensegm.datasets.folder import FolderDataset, folder
+from forensegm.datasets.hub import hub
+from forensegm.datasets.imdlbenco import imdlbenco
+from forensegm.datasets.manifest import manifest
+from forensegm.datasets.mmseg_layout import mmseg
 from forensegm.datasets.native import NativeDataset
+from forensegm.datasets.parquet import parquet
 from forensegm.datasets.protocol import Dataset
 from forensegm.datasets.records import DATASET_FILE
 from forensegm.lookup import lookup, unknown_name
@@ -20,7 +27,17 @@ __all__ = ["READERS", "Dataset", "FolderDataset", "NativeDataset", "folder", "op
 
 Reader = Callable[..., Dataset]
 
-READERS: dict[str, Reader] = {"native": NativeDataset, "folder": folder}
+READERS: dict[str, Reader] = {
+    "native": NativeDataset,
+    "folder": folder,
+    "manifest": manifest,
+    "imdlbenco": imdlbenco,
+    "mmseg": mmseg,
+    "coco": coco,
+    "diffseg30k": diffseg30k,
+    "parquet": parquet,
+    "hub": hub,
+}
 
 
 def open_dataset(source: str, *, split: str | None = None, **options: object) -> Dataset:

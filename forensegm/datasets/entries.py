@@ -86,19 +86,20 @@ class EntryDataset:
         """Read one item; raises ValueError or FileNotFoundError naming the file that is broken or missing."""
         entry = self.entries[index]
         image, codec = self._image(entry)
-        mask = self._mask(entry, (image.shape[0], image.shape[1]))
+        mask = self.read_mask(entry, (image.shape[0], image.shape[1]))
         return Sample(entry.id, image, mask, entry.group, meta={**entry.meta, "codec": codec})
+
+    def read_mask(self, entry: Entry, image_hw: tuple[int, int]) -> Mask:
+        """Read the mask of an entry, of the size of its image (height, width); raises as indexing does."""
+        if entry.mask is None:
+            return np.full(image_hw, entry.whole, dtype=np.uint8)
+        spec = self.spec if entry.editor is None else replace(self.spec, editor=entry.editor)
+        return read_mask(self.storage.read(entry.mask), spec, image_hw=image_hw, name=self.storage.label(entry.mask))
 
     def _image(self, entry: Entry) -> tuple[Image, dict[str, Any]]:
         data, name = self.storage.read(entry.image), self.storage.label(entry.image)
         image, info = read_image_and_info(data, name=name)
         return image, {key: value for key, value in asdict(info).items() if key != "hw"}
-
-    def _mask(self, entry: Entry, image_hw: tuple[int, int]) -> Mask:
-        if entry.mask is None:
-            return np.full(image_hw, entry.whole, dtype=np.uint8)
-        spec = self.spec if entry.editor is None else replace(self.spec, editor=entry.editor)
-        return read_mask(self.storage.read(entry.mask), spec, image_hw=image_hw, name=self.storage.label(entry.mask))
 
 
 def select_split(entries: Sequence[Entry], split: str | None, *, where: str) -> list[Entry]:
