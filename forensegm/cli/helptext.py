@@ -50,7 +50,7 @@ def show_default(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(show_default, value)) or "empty"
     if isinstance(value, dict):
-        return ",".join(f"{key}={item}" for key, item in value.items())
+        return ",".join(f"{key}={item}" for key, item in value.items()) or "empty"
     if isinstance(value, bool):
         return str(value).lower()
     return "empty" if value == "" else str(value)

@@ -9,7 +9,20 @@ from collections.abc import Iterable, Sequence
 
 from jsonargparse import Namespace
 
-from forensegm.cli import compare, demo, edit, evaluate, export, list_parts, predict, robustness, train, view
+from forensegm.cli import (
+    compare,
+    data_inspect,
+    data_validate,
+    demo,
+    edit,
+    evaluate,
+    export,
+    list_parts,
+    predict,
+    robustness,
+    train,
+    view,
+)
 from forensegm.cli.config_file import config_text
 from forensegm.cli.errors import UsageError, guard
 from forensegm.cli.options import Command, build_parser
@@ -20,7 +33,20 @@ from forensegm.version import __version__
 
 COMMANDS: dict[str, Command] = {
     module.COMMAND.name: module.COMMAND
-    for module in (demo, edit, train, evaluate, robustness, compare, predict, view, export, list_parts)
+    for module in (
+        demo,
+        edit,
+        data_inspect,
+        data_validate,
+        train,
+        evaluate,
+        robustness,
+        compare,
+        predict,
+        view,
+        export,
+        list_parts,
+    )
 }
 
 

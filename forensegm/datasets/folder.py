@@ -19,31 +19,28 @@ logger = logging.getLogger(__name__)
 
 
 class FolderDataset(EntryDataset):
-    """Images with their masks, or declared authentic; made by `folder`. Its ids are image paths relative to the root.
+    """Images with their masks, or of one class; made by `folder`. Its ids are image paths relative to the root.
 
     Args:
         root: what the paths are relative to.
-        pairs: the items.
+        entries: the items.
         labels: the label space of the masks.
         spec: what mask values mean.
         orphan_masks: mask files that belong to no image.
         ignored: files that are no images.
-        split: name of the split that the pairs are.
     """
 
     def __init__(
         self,
         root: Path,
-        pairs: Sequence[Pair],
+        entries: Sequence[Entry],
         *,
         labels: LabelSpace,
         spec: MaskSpec,
         orphan_masks: Sequence[str] = (),
         ignored: Sequence[str] = (),
-        split: str = "",
     ) -> None:
-        """Keep the pairs; the files are read item by item."""
-        entries = [Entry(pair.image, pair.image, pair.mask, split=split) for pair in pairs]
+        """Keep the entries; the files are read item by item."""
         super().__init__(root.resolve().name, entries, labels=labels, spec=spec, storage=FolderStorage(root))
         self.orphan_masks, self.ignored = list(orphan_masks), list(ignored)
 
@@ -52,9 +49,10 @@ def folder(
     location: str | Path,
     *,
     split: str | None = None,
-    images: str = "images",
+    images: str | None = "images",
     masks: str = "masks",
     authentic: str | Sequence[str] | None = None,
+    generated: str | Sequence[str] | Mapping[str, str] | None = None,
     mask_kind: MaskKind = "binary",
     labels: LabelSpace | Sequence[str] | int | None = None,
     editor: str | None = None,
@@ -66,15 +64,17 @@ def folder(
 ) -> FolderDataset:
     """Images and masks in parallel folders, paired by their path less its last suffix.
 
-    Every image needs a mask of its own, unless it lies in a folder declared authentic. Masks without an image and
-    files that are no images are logged and kept as attributes. Names are compared as Unicode NFC.
+    Every image needs a mask of its own, unless it lies in a folder declared authentic or generated. Masks without an
+    image and files that are no images are logged and kept as attributes. Names are compared as Unicode NFC.
 
     Args:
         location: the folder that holds the others.
         split: name of a sub-folder of `location` to look in instead; None = `location` itself.
-        images: folder of edited images, searched with its sub-folders.
+        images: folder of edited images, searched with its sub-folders; None = there are none with masks.
         masks: folder of masks, likewise.
         authentic: folder, or folders, of images without masks; all of their pixels are authentic.
+        generated: folder, or folders, of images without masks; all of their pixels are edited. A mapping names the
+            editor of each folder; without, it is that of the binary masks.
         mask_kind: binary (0; 1 or 255), ids (0, 1..K), tones, colours or palette; see `declare`.
         labels: label space, names of the editors or their number; needed for ids, by default one unnamed editor.
         editor: name of the editor of a binary mask; by default the only one of `labels`.
@@ -98,8 +98,46 @@ def folder(
         mask_threshold=mask_threshold,
     )
     root = find_root(location, split)
-    untouched = [authentic] if isinstance(authentic, str) else list(authentic or [])
-    files, ignored = list_files(root, [images, masks, *untouched])
+    editor_of = {name: labels_editor(space, spec, own) for name, own in _folders(generated).items()}
+    whole = {**dict.fromkeys(_folders(authentic), 0), **editor_of}
+    files, ignored = list_files(root, [*([images, masks] if images is not None else []), *whole])
+    entries: list[Entry] = []
+    orphans: list[str] = []
+    if images is not None:
+        pairs, orphans = _pair(files, images, masks, mask_suffix, root=root)
+        entries = [Entry(pair.image, pair.image, pair.mask, split=split or "") for pair in pairs]
+    for name, value in whole.items():
+        entries += [Entry(path, path, whole=value, split=split or "") for path in files[name]]
+    if not entries:
+        raise ValueError(f"Expected images in '{root / (images or '')}', got none. Check the folder names.")
+    if orphans:
+        logger.warning("Left out %d masks without an image in '%s': %s.", len(orphans), root, listed(orphans))
+    if ignored:
+        logger.info("Left out %d files that are no images in '%s': %s.", len(ignored), root, listed(ignored))
+    entries.sort(key=lambda entry: entry.image)
+    return FolderDataset(root, entries, labels=space, spec=spec, orphan_masks=sorted(orphans), ignored=ignored)
+
+
+def labels_editor(labels: LabelSpace, spec: MaskSpec, editor: str | None) -> int:
+    """Return the id of the editor of images that are edited everywhere."""
+    if editor is not None:
+        return labels.id_of(editor)
+    if spec.kind != "binary" and len(labels.editors) > 1:
+        raise ValueError(f"Expected the editor of each generated folder, one of {', '.join(labels.editors)}, got none.")
+    return spec.editor
+
+
+def _folders(names: str | Sequence[str] | Mapping[str, str] | None) -> dict[str, str | None]:
+    """Folders, and the editor of each where one is named."""
+    if isinstance(names, Mapping):
+        return dict(names)
+    return dict.fromkeys([names] if isinstance(names, str) else names or [])
+
+
+def _pair(
+    files: Mapping[str, list[str]], images: str, masks: str, mask_suffix: str, *, root: Path
+) -> tuple[list[Pair], list[str]]:
+    """Pairs of image and mask, and masks that belong to no image."""
     together = PurePath(images) == PurePath(masks)
     if together and not mask_suffix:
         raise ValueError(f"Expected mask_suffix to tell masks from images, both in '{images}', got none.")
@@ -107,19 +145,7 @@ def folder(
     fitting = {path: key.removesuffix(mask_suffix) for path, key in mask_files.items() if key.endswith(mask_suffix)}
     image_files = {path: key_of(path, images) for path in files[images] if not (together and path in fitting)}
     pairs, orphans = pair_by_key(image_files, fitting, root=root)
-    if not together:
-        orphans += [path for path in mask_files if path not in fitting]
-    pairs += [Pair(path, None) for name in untouched for path in files[name]]
-    if not pairs:
-        raise ValueError(f"Expected images in '{root / images}', got none. Check the folder names.")
-    if orphans:
-        logger.warning("Left out %d masks without an image in '%s': %s.", len(orphans), root, listed(orphans))
-    if ignored:
-        logger.info("Left out %d files that are no images in '%s': %s.", len(ignored), root, listed(ignored))
-    pairs.sort(key=lambda pair: pair.image)
-    return FolderDataset(
-        root, pairs, labels=space, spec=spec, orphan_masks=sorted(orphans), ignored=ignored, split=split or ""
-    )
+    return pairs, orphans if together else [*orphans, *(path for path in mask_files if path not in fitting)]
 
 
 def find_root(location: str | Path, split: str | None) -> Path:

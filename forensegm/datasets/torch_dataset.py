@@ -166,6 +166,7 @@ def make_loader(
     timeout: float = TIMEOUT_S,
     drop_last: bool = False,
     pin_memory: bool = False,
+    collate_fn: Callable[[Any], Any] = collate,
 ) -> Loader:
     """Return a loader of batches (see `collate`).
 
@@ -177,6 +178,7 @@ def make_loader(
         timeout: seconds to wait for a batch of the workers before giving up.
         drop_last: whether to leave out a last batch that is not full.
         pin_memory: whether to put batches into page-locked memory, for faster copies to a GPU.
+        collate_fn: makes a batch of items.
 
     Raises:
         ValueError: a number that is not possible.
@@ -195,7 +197,7 @@ def make_loader(
         batch_size=batch_size,
         sampler=sampler or EpochSampler(len(dataset), seed=0, shuffle=False),
         num_workers=workers,
-        collate_fn=collate,
+        collate_fn=collate_fn,
         timeout=timeout if workers else 0,
         drop_last=drop_last,
         pin_memory=pin_memory,

@@ -30,13 +30,18 @@ def run(*argv: str | Path) -> Done:
 
 
 def refused(*argv: str | Path) -> str:
-    """Run a command that must fail: exit code 2, nothing on stdout, one line on stderr, which is returned."""
+    """Run a command that must fail (see `refused_by`)."""
+    return refused_by(f"forensegm {argv[0]}", *argv)
+
+
+def refused_by(prog: str, *argv: str | Path) -> str:
+    """Run a command that must fail: exit code 2, nothing on stdout, one line of `prog` on stderr, which is returned."""
     done = run(*argv)
     assert done.code == 2, done
     assert done.out == ""
     lines = done.err.splitlines()
     assert len(lines) == 1, done.err
-    assert lines[0].startswith(f"forensegm {argv[0]}: error: ")
+    assert lines[0].startswith(f"{prog}: error: ")
     return lines[0]
 
 
@@ -50,6 +55,7 @@ class Workspace:
     trained: Done
     run = staticmethod(run)
     refused = staticmethod(refused)
+    refused_by = staticmethod(refused_by)
 
     @property
     def source(self) -> str:

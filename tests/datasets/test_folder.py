@@ -173,3 +173,19 @@ def test_nothing_there(tmp_path):
         (tmp_path / name).mkdir()
     with pytest.raises(ValueError, match="Expected images in"):
         folder(tmp_path)
+
+
+def test_generated_images_are_edited_everywhere(write_pairs):
+    root = write_pairs(
+        {"images/a.jpg": None, "masks/a.png": 2, "fake/b.jpg": None, "fake2/c.jpg": None, "real/d.jpg": None}
+    )
+    dataset = folder(root, images=None, authentic="real", generated=["fake", "fake2"])
+    assert {dataset.ids[index]: dataset[index].label.coverage for index in range(3)} == {
+        "fake/b.jpg": "full",
+        "fake2/c.jpg": "full",
+        "real/d.jpg": "empty",
+    }
+    dataset = folder(root, labels=["sd", "flux"], editor="sd", generated={"fake": "flux"})
+    assert [int(dataset[index].mask.max()) for index in range(2)] == [2, 1]
+    with pytest.raises(ValueError, match="editor of each generated folder, one of sd, flux"):
+        folder(root, labels=["sd", "flux"], mask_kind="ids", generated="fake")
