@@ -11,7 +11,9 @@ from jsonargparse import Namespace
 
 from forensegm.cli import (
     compare,
+    data_convert,
     data_inspect,
+    data_split,
     data_validate,
     demo,
     edit,
@@ -38,6 +40,8 @@ COMMANDS: dict[str, Command] = {
         edit,
         data_inspect,
         data_validate,
+        data_convert,
+        data_split,
         train,
         evaluate,
         robustness,

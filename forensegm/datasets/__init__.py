@@ -21,6 +21,7 @@ from forensegm.datasets.native import NativeDataset
 from forensegm.datasets.parquet import parquet
 from forensegm.datasets.protocol import Dataset
 from forensegm.datasets.records import DATASET_FILE
+from forensegm.datasets.shards import shards
 from forensegm.lookup import lookup, unknown_name
 
 __all__ = ["READERS", "Dataset", "FolderDataset", "NativeDataset", "folder", "open_dataset"]
@@ -37,6 +38,7 @@ READERS: dict[str, Reader] = {
     "diffseg30k": diffseg30k,
     "parquet": parquet,
     "hub": hub,
+    "shards": shards,
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as library
 
-from forensegm.datasets.entries import Entry, EntryDataset
+from forensegm.datasets.entries import Entry, EntryDataset, select_split
 from forensegm.datasets.manifest import parse_json, read_text
 from forensegm.datasets.paths import inside
 from forensegm.datasets.storage import FolderStorage
@@ -19,6 +19,8 @@ from forensegm.imageio import MaskSpec
 from forensegm.lookup import unknown_name
 from forensegm.sample import IGNORE, LabelSpace, Mask
 
+KEY = "forensegm"  # of an image: what `forensegm data convert` knew of it beside COCO's own keys
+IMAGE_ID = "coco_image_id"
 Crowd = Literal["ignore", "edited"]
 Region = NDArray[np.bool_]
 
@@ -51,7 +53,7 @@ class CocoDataset(EntryDataset):
 
     def read_mask(self, entry: Entry, image_hw: tuple[int, int]) -> Mask:
         """Draw the annotations of an image; a later one wins where two overlap, crowds come first."""
-        drawn = sorted(self.annotations.by_image[entry.meta["coco_image_id"]], key=lambda one: not one.get("iscrowd"))
+        drawn = sorted(self.annotations.by_image[entry.meta[IMAGE_ID]], key=lambda one: not one.get("iscrowd"))
         mask = np.zeros(image_hw, dtype=np.uint8)
         for annotation in drawn:
             ignored = bool(annotation.get("iscrowd")) and self.crowd == "ignore"
@@ -75,7 +77,7 @@ def coco(
 
     Args:
         location: the instances JSON.
-        split: must be None: a COCO file is one split.
+        split: name of the split to read, where `forensegm data convert` wrote the file; else None: a file is one split.
         images: folder of the images; None = the JSON's folder.
         labels: names of the categories that are read, in this order as ids 1..K; None = all, by category id.
         crowd: what crowd regions are: ignore (255) or edited, like others.
@@ -85,8 +87,6 @@ def coco(
         ValueError: no COCO JSON, an unknown category or image id, a path outside the folder, or a split. A region that
             does not fit its image raises when it is read, naming the annotation.
     """
-    if split is not None:
-        raise ValueError(f"Expected no split of '{location}': a COCO file is one, got split '{split}'. Name its file.")
     if crowd not in get_args(Crowd):
         raise unknown_name(crowd, get_args(Crowd), what="way to read crowd regions")
     annotations = read_annotations(location)
@@ -99,7 +99,18 @@ def coco(
     entries = []
     for image_id, image in annotations.images.items():
         name = inside(image["file_name"], base, where=f"file_name of image {image_id} in '{annotations.path}'")
-        entries.append(Entry(name, name, meta={"coco_image_id": image_id}))
+        own = image.get(KEY)
+        record = own if isinstance(own, Mapping) else {}
+        entries.append(
+            Entry(
+                str(record.get("id") or name),
+                name,
+                group=str(record.get("group") or ""),
+                split=str(record.get("split") or ""),
+                meta={**{key: record[key] for key in ("edits", "base", "source") if key in record}, IMAGE_ID: image_id},
+            )
+        )
+    entries = select_split(entries, split, where=f"'{annotations.path}'")
     spec = MaskSpec("ids", space.num_classes, IGNORE)
     return CocoDataset(annotations, entries, crowd=crowd, labels=space, spec=spec, storage=FolderStorage(base))
 

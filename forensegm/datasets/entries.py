@@ -5,6 +5,7 @@ A reader's own work is to make the list. Reading, errors, label spaces and pickl
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -16,7 +17,7 @@ from forensegm.imageio import MaskSpec, read_image_and_info, read_mask
 from forensegm.lookup import unknown_name
 from forensegm.sample import Image, LabelSpace, Mask, Sample
 
-__all__ = ["Entry", "EntryDataset", "select_split"]
+__all__ = ["Entry", "EntryDataset", "read_json_object", "select_split"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Entry:
         group: the base photograph, where it is known; empty = its own.
         split: name of its split; empty = none.
         meta: whatever else is known: plain JSON types.
+        turns: name of its turn map; None = there is none.
+        record: name of a JSON file with more meta; None = there is none.
     """
 
     id: str
@@ -42,6 +45,8 @@ class Entry:
     group: str = ""
     split: str = ""
     meta: Mapping[str, Any] = field(default_factory=dict)
+    turns: str | None = None
+    record: str | None = None
 
 
 class EntryDataset:
@@ -86,8 +91,14 @@ class EntryDataset:
         """Read one item; raises ValueError or FileNotFoundError naming the file that is broken or missing."""
         entry = self.entries[index]
         image, codec = self._image(entry)
-        mask = self.read_mask(entry, (image.shape[0], image.shape[1]))
-        return Sample(entry.id, image, mask, entry.group, meta={**entry.meta, "codec": codec})
+        hw = (image.shape[0], image.shape[1])
+        record = read_json_object(self.storage, entry.record) if entry.record is not None else {}
+        meta = {**record, **entry.meta, "codec": codec}
+        return Sample(entry.id, image, self.read_mask(entry, hw), entry.group, self._turn_map(entry, hw), meta)
+
+    def encoded_image(self, index: int) -> bytes:
+        """Return the bytes of an item's image file, as they are; raises as indexing does."""
+        return self.storage.read(self.entries[index].image)
 
     def read_mask(self, entry: Entry, image_hw: tuple[int, int]) -> Mask:
         """Read the mask of an entry, of the size of its image (height, width); raises as indexing does."""
@@ -96,10 +107,27 @@ class EntryDataset:
         spec = self.spec if entry.editor is None else replace(self.spec, editor=entry.editor)
         return read_mask(self.storage.read(entry.mask), spec, image_hw=image_hw, name=self.storage.label(entry.mask))
 
+    def _turn_map(self, entry: Entry, image_hw: tuple[int, int]) -> Mask | None:
+        if entry.turns is None:
+            return None
+        spec = MaskSpec("ids")
+        return read_mask(self.storage.read(entry.turns), spec, image_hw=image_hw, name=self.storage.label(entry.turns))
+
     def _image(self, entry: Entry) -> tuple[Image, dict[str, Any]]:
         data, name = self.storage.read(entry.image), self.storage.label(entry.image)
         image, info = read_image_and_info(data, name=name)
         return image, {key: value for key, value in asdict(info).items() if key != "hw"}
+
+
+def read_json_object(storage: Storage, name: str) -> dict[str, Any]:
+    """Read a JSON file of a storage that holds one object; raises ValueError naming it."""
+    try:
+        values = json.loads(storage.read(name))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"Expected JSON in '{storage.label(name)}', got: {' '.join(str(error).split())}.") from error
+    if not isinstance(values, dict):
+        raise ValueError(f"Expected an object in '{storage.label(name)}', got {type(values).__name__}.")
+    return values
 
 
 def select_split(entries: Sequence[Entry], split: str | None, *, where: str) -> list[Entry]:

@@ -71,6 +71,10 @@ class NativeDataset:
         mask = read_mask(self.root / record.mask, self._spec, image_hw=hw)
         return Sample(record.id, image, mask, record.group, self._turn_map(record, hw), record.to_dict())
 
+    def encoded_image(self, index: int) -> bytes:
+        """Return the bytes of an item's image file, as they are."""
+        return (self.root / self.records[index].image).read_bytes()
+
     def _turn_map(self, record: Record, hw: tuple[int, int]) -> Mask | None:
         if record.turns is None:
             return None

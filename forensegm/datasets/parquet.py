@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 from forensegm.datasets.declare import declare
 from forensegm.datasets.parquet_files import ParquetDataset, ParquetFiles
 from forensegm.datasets.rows import Columns, MissingMask, RowSpec, labels_beside
+from forensegm.datasets.split_names import split_of_part
 from forensegm.imageio import MaskKind, Mismatch
 from forensegm.sample import IGNORE, LabelSpace
 
 __all__ = ["ParquetDataset", "find_parquet", "list_parquet", "parquet", "split_of"]
 
 SUFFIX = ".parquet"
-PART = re.compile(r"(?P<split>.+?)-\d{5}-of-\d{5}(-[0-9a-f]+)?")
-PLAIN_SPLITS = ("train", "validation", "val", "dev", "test")
 
 
 def parquet(
@@ -115,9 +113,4 @@ def split_of(path: Path) -> str:
     >>> split_of(Path("data/train-00000-of-00010.parquet")), split_of(Path("default/test/0000.parquet"))
     ('train', 'test')
     """
-    match = PART.fullmatch(path.stem)
-    if match:
-        return match["split"]
-    if path.stem.isdigit():
-        return path.parent.name
-    return path.stem if path.stem in PLAIN_SPLITS else ""
+    return path.parent.name if path.stem.isdigit() else split_of_part(path.stem)

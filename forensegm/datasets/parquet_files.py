@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from forensegm.datasets.rows import RowSpec, check_unique, numbered, read_row
+from forensegm.datasets.rows import RowSpec, cell_bytes, check_unique, numbered, read_row
 from forensegm.lookup import require, unknown_name
 from forensegm.sample import LabelSpace, Sample
 
@@ -172,6 +172,16 @@ class ParquetDataset:
         cells = self.files.row(number, group, row, self.spec.columns.large())
         where = f"{self.files.paths[number]}/row {row} of row group {group}"
         return read_row(cells, self.spec, id=self.ids[index], group=self.groups[index], where=where)
+
+    def encoded_image(self, index: int) -> bytes:
+        """Return the bytes of a row's image, as they are; raises ValueError where the cell holds none."""
+        number, group, row = self._places[index].tolist()
+        name = self.spec.columns.image
+        cells = self.files.row(number, group, row, self.spec.columns.large())
+        data = cell_bytes(cells[name], f"{self.files.paths[number]}/{name}")
+        if data is None:
+            raise ValueError(f"Expected an image in row '{self.ids[index]}' of {self.name}, got an empty cell.")
+        return data
 
 
 def _cell(cells: dict[str, list[Any]], column: str | None, row: int) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import tarfile
-import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +18,7 @@ from forensegm.datasets.members import (
     tar_members,
     zip_members,
 )
+from forensegm.datasets.whole import whole_folder
 
 Progress = Callable[[str, int, int, str], None]
 
@@ -66,15 +65,13 @@ def extract_archive(
     if not path.is_file():
         found = "a folder" if path.exists() else "nothing"
         raise FileNotFoundError(f"Expected an archive at '{path}', got {found} there. Check the path.")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise ValueError(f"Expected a new or an empty folder as target, got '{target}'. Take it away, or name another.")
     with _opened(path) as archive:
         infos, members = _contents(archive, path, max_total_bytes=max_total_bytes)
         names = check_members(
             members, where=path, max_members=max_members, max_total_bytes=max_total_bytes, max_member_bytes=1 << 62
         )
         files = [info for info, member in zip(infos, members, strict=True) if not member.is_folder]
-        with _becoming(target) as temporary:
+        with whole_folder(target) as temporary:
             for done, (info, name) in enumerate(zip(files, names, strict=True), start=1):
                 with _reading(f"{path}/{name}"):
                     content = archive.open(info) if isinstance(archive, zipfile.ZipFile) else archive.extractfile(info)
@@ -135,21 +132,6 @@ def _check_end(archive: tarfile.TarFile) -> None:
     file.seek(archive.offset)
     if file.read(tarfile.BLOCKSIZE).strip(b"\0"):
         raise ValueError(f"a broken header at byte {archive.offset}")
-
-
-@contextmanager
-def _becoming(target: Path) -> Iterator[Path]:
-    """A temporary folder beside `target` that takes its name at the end, or goes away if anything fails."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
-    temporary.mkdir()
-    try:
-        yield temporary
-        if target.exists():
-            target.rmdir()
-        temporary.rename(target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _write(path: Path, content: IO[bytes] | None, size: int, *, label: str) -> None:

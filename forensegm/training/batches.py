@@ -40,6 +40,11 @@ class RankSampler(Sampler[Index]):
         """Items of this process in one epoch."""
         return len(self.sampler) // (self.batch_size * self.world) * self.batch_size
 
+    @property
+    def left_out(self) -> int:
+        """Items of the whole epoch that no process takes."""
+        return len(self.sampler) - len(self) * self.world
+
     def __iter__(self) -> Iterator[Index]:
         """Yield (epoch, item)."""
         order = list(self.sampler)

@@ -107,7 +107,13 @@ def train_epoch(run: Run, epoch: int) -> dict[str, Any]:
     meter.warn_if_loading_is_slow(config.data.workers)
     figures = meter.figures()
     bad_steps = state.bad_steps - bad_before
-    return {"epoch": epoch + 1, "train/epoch_loss": sum(losses) / len(losses), "train/bad_steps": bad_steps, **figures}
+    return {
+        "epoch": epoch + 1,
+        "train/epoch_loss": sum(losses) / len(losses),
+        "train/bad_steps": bad_steps,
+        "train/left_out": run.sampler.left_out,
+        **figures,
+    }
 
 
 def train_step(run: Run, batches: list[Batch]) -> dict[str, float]:

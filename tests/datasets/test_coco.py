@@ -190,7 +190,7 @@ def test_broken_regions(write, shape):
 
 
 def test_wrong_options(write):
-    with pytest.raises(ValueError, match="no split"):
+    with pytest.raises(ValueError, match="names no splits"):
         coco(write(), split="train")
     with pytest.raises(ValueError, match="crowd regions, got 'x'"):
         coco(write(), crowd="x")
