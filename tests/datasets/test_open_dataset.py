@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from forensegm.datasets import READERS, open_dataset
+from forensegm.datasets import READERS, folder, open_dataset
+from forensegm.datasets.convert import convert
 from forensegm.imageio import write_image, write_mask
 from forensegm.sample import LabelSpace, Sample
 
@@ -62,6 +63,7 @@ def places(native, write_pairs, tmp_path):
     )
     (tmp_path / "table").mkdir()
     pyarrow.parquet.write_table(table, tmp_path / "table" / "train-00000-of-00001.parquet")
+    convert(folder(pairs), tmp_path / "shards", to="shards")
     return {
         "native": native,
         "folder": pairs,
@@ -72,6 +74,7 @@ def places(native, write_pairs, tmp_path):
         "diffseg30k": tmp_path / "released",
         "parquet": tmp_path / "table",
         "hub": tmp_path / "table",
+        "shards": tmp_path / "shards",
     }
 
 
