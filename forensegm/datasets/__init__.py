@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forensegm.datasets.coco import coco
+from forensegm.datasets.declared import declared, is_declared
 from forensegm.datasets.diffseg30k import diffseg30k
 from forensegm.datasets.folder import FolderDataset, folder
 from forensegm.datasets.hub import hub
@@ -39,6 +40,7 @@ READERS: dict[str, Reader] = {
     "parquet": parquet,
     "hub": hub,
     "shards": shards,
+    "declared": declared,
 }
 
 
@@ -47,7 +49,7 @@ def open_dataset(source: str, *, split: str | None = None, **options: object) ->
 
     Args:
         source: "kind:location", for example native:runs/data or folder:my/images; "pkg.mod:fn:location" for a reader
-            of your own; or the bare path of a native data set.
+            of your own; or the bare path of a native data set or of a folder with a declaration.
         split: name of the split to read; None = all.
         options: of the reader, see its documentation.
 
@@ -70,7 +72,7 @@ def find_reader(source: str) -> tuple[Reader, str]:
     if kind in READERS and location:
         return READERS[kind], location
     if (Path(source).expanduser() / DATASET_FILE).exists():
-        return READERS["native"], source
+        return READERS["declared" if is_declared(Path(source).expanduser()) else "native"], source
     function, second_colon, rest = location.partition(":")
     if "." in kind and function and second_colon:
         return lookup(READERS, f"{kind}:{function}", what="reader", trusted=True), rest

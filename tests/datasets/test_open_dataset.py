@@ -64,6 +64,9 @@ def places(native, write_pairs, tmp_path):
     (tmp_path / "table").mkdir()
     pyarrow.parquet.write_table(table, tmp_path / "table" / "train-00000-of-00001.parquet")
     convert(folder(pairs), tmp_path / "shards", to="shards")
+    parts = "parts: [{images: images/*, mask: 'masks/{stem}.png', split: train}]"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "dataset.yaml").write_text(f"reader: declared\nname: mine\nroot: ../pairs\n{parts}\n")
     return {
         "native": native,
         "folder": pairs,
@@ -75,6 +78,7 @@ def places(native, write_pairs, tmp_path):
         "parquet": tmp_path / "table",
         "hub": tmp_path / "table",
         "shards": tmp_path / "shards",
+        "declared": tmp_path / "mine",
     }
 
 
