@@ -17,7 +17,7 @@ from forensegm.evaluation import write_evaluation
 def main(argv: list[str]) -> int:
     """Evaluate, and write metrics.json, per_image.jsonl and report.html."""
     config, args = configure("robustness", argv)
-    dataset = forensegm.open_dataset(config.data.source, split=config.evaluate.split)
+    dataset = forensegm.open_dataset(config.data.source, split=config.evaluate.split, **config.data.options)
     predictor = forensegm.Predictor.from_checkpoint(args.checkpoint, device=config.predict.device)
     with Bars() as progress:
         evaluation = forensegm.evaluate(predictor, dataset, config.evaluate, progress=progress)

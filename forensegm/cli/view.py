@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import Namespace
 
+from forensegm.cli.data_source import SHORT
 from forensegm.cli.errors import UsageError, one_line
 from forensegm.cli.files import CLASSES, DESCRIPTION
 from forensegm.cli.options import Command, Group
@@ -32,7 +33,7 @@ class Scene:
     read: Callable[[], tuple[Image, Mask, str]]
 
 
-def run(config: Config, args: Namespace) -> int:  # noqa: ARG001
+def run(config: Config, args: Namespace) -> int:
     """Draw the sheet; what cannot be read is skipped and named."""
     if not args.source:
         raise UsageError("Expected SOURCE, a data set such as native:runs/data, or a folder that predict wrote.")
@@ -43,7 +44,7 @@ def run(config: Config, args: Namespace) -> int:  # noqa: ARG001
         raise UsageError(f"Expected --out to end in .png, got '{args.out}'.")
     from forensegm.imageio import write_image
 
-    labels, scenes = open_source(args.source, split=args.split or None)
+    labels, scenes = open_source(args.source, split=args.split or None, options=config.data.options)
     chosen = spread(scenes, args.images)
     sheet, skipped = draw_sheet(chosen, labels, side=args.side, columns=args.columns or None)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +54,9 @@ def run(config: Config, args: Namespace) -> int:  # noqa: ARG001
     return 0
 
 
-def open_source(source: str, *, split: str | None) -> tuple[LabelSpace, list[Scene]]:
+def open_source(
+    source: str, *, split: str | None, options: Mapping[str, Any] | None = None
+) -> tuple[LabelSpace, list[Scene]]:
     """Open a data set or a folder of predictions."""
     folder = Path(source).expanduser()
     # The description is written last: a map without one is of a run that was stopped.
@@ -63,7 +66,7 @@ def open_source(source: str, *, split: str | None) -> tuple[LabelSpace, list[Sce
     from forensegm.datasets import open_dataset
     from forensegm.sample import image_label
 
-    dataset = open_dataset(source, split=split)
+    dataset = open_dataset(source, split=split, **(options or {}))
 
     def read(index: int) -> tuple[Image, Mask, str]:
         sample = dataset[index]
@@ -163,6 +166,7 @@ COMMAND = Command(
     summary="Draw images of a data set or of predictions beside their masks on one sheet",
     run=run,
     usage="SOURCE",
+    short=SHORT,
     add_arguments=add_arguments,
     examples=("view native:runs/data --split test --out sheet.png", "view runs/predict --out sheet.png"),
 )

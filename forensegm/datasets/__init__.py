@@ -74,7 +74,7 @@ def find_reader(source: str) -> tuple[Reader, str]:
     if (Path(source).expanduser() / DATASET_FILE).exists():
         return READERS["declared" if is_declared(Path(source).expanduser()) else "native"], source
     function, second_colon, rest = location.partition(":")
-    if "." in kind and function and second_colon:
+    if second_colon and function.isidentifier() and all(part.isidentifier() for part in kind.split(".")):
         return lookup(READERS, f"{kind}:{function}", what="reader", trusted=True), rest
     if colon and location:
         raise unknown_name(kind, READERS, what="kind of data set")

@@ -34,6 +34,19 @@ class Row:
         return "" if value is None else str(value).strip()
 
 
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table are called."""
+
+    image: str
+    mask: str
+    id: str
+    group: str
+    split: str
+    editor: str
+    label: str
+
+
 def manifest(
     location: str | Path,
     *,
@@ -89,8 +102,9 @@ def manifest(
     path = Path(location).expanduser()
     rows = read_rows(path)
     base = Path(root).expanduser() if root is not None else path.parent
-    known = {value.lower() for value in authentic}
-    edited = [row for row in rows if not is_authentic(row, label=label, mask=mask, known=known)]
+    columns = Columns(image, mask, id, group, split_column, editor_column, label)
+    untouched = frozenset(value.lower() for value in authentic)
+    edited = [row for row in rows if not is_authentic(row, columns, untouched)]
     names = sorted({row.text(editor_column) for row in edited} - {""}) if mask_kind == "binary" else []
     space = label_space(names if names and labels is None else labels, mask_values)
     if names and editor is None and all(row.text(editor_column) for row in edited):
@@ -104,37 +118,37 @@ def manifest(
         mask_values=mask_values,
         mask_threshold=mask_threshold,
     )
-    entries, lost = [], []
-    for row in rows:
-        untouched = is_authentic(row, label=label, mask=mask, known=known)
-        if not untouched and not row.text(mask):
-            lost.append(row.where)
-            continue
-        name = row_path(row, image, base)
-        row_editor = row.text(editor_column) if names and not untouched else ""
-        entries.append(
-            Entry(
-                id=row.text(id) or name,
-                image=name,
-                mask=None if untouched else row_path(row, mask, base),
-                editor=editor_of(row, row_editor, space) if row_editor else None,
-                group=row.text(group),
-                split=row.text(split_column),
-                meta={"row": dict(row.cells)},
-            )
-        )
+    lost = [row.where for row in edited if not row.text(mask)]
     if lost:
         raise ValueError(
             f"Expected a mask in every row, or the word that it is authentic, got neither in {len(lost)}: "
             f"{listed(lost)}. Fill column '{mask}', or write '{AUTHENTIC_NAME}' under '{label}'."
         )
+    marked = {row.where for row in edited}
+    own = space if names else None
+    entries = [_entry(row, columns, base, edited=row.where in marked, editors=own) for row in rows]
     entries = select_split(entries, split, where=f"'{path}'")
     return EntryDataset(path.stem, entries, labels=space, spec=spec, storage=FolderStorage(base))
 
 
-def is_authentic(row: Row, *, label: str, mask: str, known: set[str]) -> bool:
+def _entry(row: Row, columns: Columns, base: Path, *, edited: bool, editors: LabelSpace | None) -> Entry:
+    """One row; `editors` where rows name the editors of their masks."""
+    name = row_path(row, columns.image, base)
+    editor = row.text(columns.editor) if edited and editors is not None else ""
+    return Entry(
+        id=row.text(columns.id) or name,
+        image=name,
+        mask=row_path(row, columns.mask, base) if edited else None,
+        editor=editor_of(row, editor, editors) if editor and editors is not None else None,
+        group=row.text(columns.group),
+        split=row.text(columns.split),
+        meta={"row": dict(row.cells)},
+    )
+
+
+def is_authentic(row: Row, columns: Columns, untouched: frozenset[str]) -> bool:
     """Whether a row is declared authentic, by its label or in place of its mask."""
-    return row.text(label).lower() in known or row.text(mask).lower() in (AUTHENTIC_NAME, NEGATIVE)
+    return row.text(columns.label).lower() in untouched or row.text(columns.mask).lower() in (AUTHENTIC_NAME, NEGATIVE)
 
 
 def read_rows(path: Path) -> list[Row]:
