@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 Source = str | Path | bytes
 
 MAX_PIXELS = 256_000_000
+LIMIT_VARIABLE = "FORENSEGM_MAX_PIXELS"
 WHITE = (255, 255, 255, 255)
 ORIENTATION = 0x0112  # EXIF tag (CIPA DC-008)
 UPRIGHT = {  # its values to what turns the stored picture upright
@@ -68,7 +70,23 @@ class ImageInfo:
     hw: tuple[int, int]
 
 
-def read_image(source: Source, *, name: str | None = None, max_pixels: int = MAX_PIXELS) -> Image:
+def pixel_limit() -> int:
+    """The largest number of pixels that is decoded: 256 million, or what FORENSEGM_MAX_PIXELS says.
+
+    A variable of the environment, since it has to reach every loader worker and every command alike.
+
+    Raises:
+        ValueError: the variable holds no positive integer.
+    """
+    text = os.environ.get(LIMIT_VARIABLE, "")
+    if not text:
+        return MAX_PIXELS
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError(f"Expected {LIMIT_VARIABLE} to be a positive number of pixels, got '{text}'.")
+    return int(text)
+
+
+def read_image(source: Source, *, name: str | None = None, max_pixels: int | None = None) -> Image:
     """Decode an image to uint8 RGB HxWx3.
 
     The first frame is read, EXIF orientation applied once, transparency composited on white, 16 bits per channel
@@ -77,7 +95,7 @@ def read_image(source: Source, *, name: str | None = None, max_pixels: int = MAX
     Args:
         source: a path, or the bytes of a file.
         name: what to call it in errors; by default its path.
-        max_pixels: a larger image is refused before it is decoded.
+        max_pixels: a larger image is refused before it is decoded; None = `pixel_limit()`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -87,7 +105,7 @@ def read_image(source: Source, *, name: str | None = None, max_pixels: int = MAX
 
 
 def read_image_and_info(
-    source: Source, *, name: str | None = None, max_pixels: int = MAX_PIXELS
+    source: Source, *, name: str | None = None, max_pixels: int | None = None
 ) -> tuple[Image, ImageInfo]:
     """Return what `read_image` and `read_image_info` return, from one look at the file."""
     data, name = read_bytes(source, name)
@@ -100,7 +118,7 @@ def read_image_and_info(
     return image, ImageInfo(codec, quality, subsampling, (image.shape[0], image.shape[1]))
 
 
-def read_image_info(source: Source, *, name: str | None = None, max_pixels: int = MAX_PIXELS) -> ImageInfo:
+def read_image_info(source: Source, *, name: str | None = None, max_pixels: int | None = None) -> ImageInfo:
     """Read how a file is encoded, without decoding it where its header says enough; raises as `read_image` does."""
     data, name = read_bytes(source, name)
     picture = open_picture(data, name, max_pixels=max_pixels)
@@ -126,7 +144,7 @@ def read_bytes(source: Source, name: str | None) -> tuple[bytes, str]:
         raise ValueError(f"Expected a file at '{name}', got a folder. Name a file in it.") from error
 
 
-def open_picture(data: bytes, name: str, *, max_pixels: int = MAX_PIXELS) -> ImageFile.ImageFile:
+def open_picture(data: bytes, name: str, *, max_pixels: int | None = None) -> ImageFile.ImageFile:
     """Parse the header and check the size; no pixel is decoded yet."""
     if not data:
         raise ValueError(f"Expected an image in '{name}', got an empty file. Restore it or take it out.")
@@ -140,10 +158,11 @@ def open_picture(data: bytes, name: str, *, max_pixels: int = MAX_PIXELS) -> Ima
         ) from error
     except Exception as error:
         raise broken(name, error) from error
-    if picture.width * picture.height > max_pixels:
+    limit = pixel_limit() if max_pixels is None else max_pixels
+    if picture.width * picture.height > limit:
         raise ValueError(
-            f"Expected at most {max_pixels} pixels in '{name}', got {picture.height}x{picture.width}. "
-            "Raise max_pixels if you trust the file."
+            f"Expected at most {limit} pixels in '{name}', got {picture.height}x{picture.width}. Raise max_pixels, or "
+            f"{LIMIT_VARIABLE} in the environment, if you trust the file."
         )
     return picture
 

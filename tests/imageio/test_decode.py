@@ -295,3 +295,16 @@ def test_real_photographs(shared: Path):
     assert info.codec == "JPEG"
     assert image.shape[:2] == info.hw
     assert image.std() > 10
+
+
+def test_the_limit_of_pixels_can_be_set_for_all_commands(monkeypatch):
+    data = encoded(PICTURE)
+    monkeypatch.setenv("FORENSEGM_MAX_PIXELS", "53")
+    with pytest.raises(ValueError, match=r"at most 53 pixels in .* FORENSEGM_MAX_PIXELS"):
+        read_image(data)
+    assert read_image(data, max_pixels=54).shape == (6, 9, 3)
+    monkeypatch.setenv("FORENSEGM_MAX_PIXELS", "54")
+    assert read_image(data).shape == (6, 9, 3)
+    monkeypatch.setenv("FORENSEGM_MAX_PIXELS", "many")
+    with pytest.raises(ValueError, match="positive number of pixels, got 'many'"):
+        read_image(data)
