@@ -21,6 +21,7 @@ from forensegm.config import (
     DataConfig,
     EditConfig,
     EvaluateConfig,
+    ModelConfig,
     TrackConfig,
     TrainConfig,
 )
@@ -80,7 +81,8 @@ def run_config(config: DemoConfig) -> Config:
             photos=config.photos, out=str(out / "data"), images=config.images, size=config.size, seed=config.seed
         ),
         data=DataConfig(source=f"native:{out / 'data'}", crop=config.size // 2, batch_size=16),
-        train=TrainConfig(out=str(out), epochs=config.epochs, seed=config.seed),
+        model=ModelConfig(frontend="srm"),  # what it is worth: experiments/results/demo.md
+        train=TrainConfig(out=str(out), epochs=config.epochs, seed=config.seed, validate_every=2),
         track=TrackConfig(wandb=config.wandb, name=f"demo-seed{config.seed}"),  # type: ignore[arg-type]
         evaluate=EvaluateConfig(split="test", seed=config.seed),
     )

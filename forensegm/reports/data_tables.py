@@ -93,7 +93,8 @@ def sizes_table(sizes: Mapping[str, Any], total: int) -> Table:
     ranges = [
         f"{name} {side['min']} to {side['max']}, median {side['median']}" for name, side in sizes["sides"].items()
     ]
-    notes = [f"{sizes['distinct']:,} sizes; {'; '.join(ranges)} pixels."] if ranges else []
+    noun = "size" if sizes["distinct"] == 1 else "sizes"
+    notes = [f"{sizes['distinct']:,} {noun}; {'; '.join(ranges)} pixels."] if ranges else []
     return Table("Sizes", ["size", "images", "share"], [Section("", rows)], notes)
 
 
