@@ -11,9 +11,8 @@ import yaml
 from PIL import Image
 
 import datasets as huggingface
-from forensegm.datasets import diffseg30k as module
 from forensegm.datasets.archive import extract_archive
-from forensegm.datasets.diffseg30k import diffseg30k, find_pairs
+from forensegm.datasets.diffseg30k import HUB_ID, SPLIT_NAMES, diffseg30k, find_pairs, label_space
 from forensegm.sample import LabelSpace
 
 SIZES = [(5, 7), (12, 6), (8, 8), (9, 4)]
@@ -203,7 +202,7 @@ def test_what_the_location_is(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="gone"):
         diffseg30k(tmp_path / "gone")
     asked = []
-    monkeypatch.setattr(module, "hub", lambda *args, **options: asked.append((args, options)))
+    monkeypatch.setitem(diffseg30k.__globals__, "hub", lambda *args, **options: asked.append((args, options)))
     diffseg30k("chaos2629/diffseg30k", split="train", revision="8049819")
     assert asked[0][0] == ("Chaos2629/Diffseg30k",)
     assert (asked[0][1]["split"], asked[0][1]["revision"], asked[0][1]["labels"]) == (
@@ -221,6 +220,6 @@ def test_its_description_agrees_with_the_reader():
     text = (Path(__file__).parents[2] / "datasets" / "diffseg30k" / "dataset.yaml").read_text(encoding="utf-8")
     values = yaml.safe_load(text)
     assert values["reader"] == "diffseg30k"
-    assert values["labels"] == list(module.label_space(None).editors)
-    assert values["splits"] == sorted(set(module.SPLIT_NAMES.values()))
-    assert values["source"].endswith(module.HUB_ID)
+    assert values["labels"] == list(label_space(None).editors)
+    assert values["splits"] == sorted(set(SPLIT_NAMES.values()))
+    assert values["source"].endswith(HUB_ID)
