@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import struct
 import zipfile
 import zlib
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from forensegm.datasets.forked_file import ForkedFile
 from forensegm.datasets.members import (
     MAX_MEMBER_BYTES,
     METHODS,
@@ -87,7 +87,7 @@ class ZipStorage:
                 len(names),
                 self.root,
             )
-        self._descriptor, self._process = -1, -1
+        self._file = ForkedFile(self.root)
 
     @property
     def stored(self) -> bool:
@@ -121,35 +121,12 @@ class ZipStorage:
 
     def close(self) -> None:
         """Close this process's file; the next reading opens it again."""
-        if self._descriptor >= 0 and self._process == os.getpid():
-            os.close(self._descriptor)
-        self._descriptor = -1
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the open file."""
-        return {**self.__dict__, "_descriptor": -1, "_process": -1}
-
-    def __del__(self) -> None:
-        """Close the file."""
-        if getattr(self, "_descriptor", -1) >= 0:
-            self.close()
-
-    def _file(self) -> int:
-        if self._descriptor < 0 or self._process != os.getpid():
-            try:
-                self._descriptor = os.open(self.root, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-            except FileNotFoundError as error:
-                raise FileNotFoundError(f"Expected an archive at '{self.root}', got none there any more.") from error
-            self._process = os.getpid()
-        return self._descriptor
+        self._file.close()
 
     def _read_at(self, offset: int, size: int, name: str) -> bytes:
-        data = os.pread(self._file(), size, offset)
-        while len(data) < size:  # one call gives at most 2 GiB, and less where it is interrupted
-            more = os.pread(self._file(), size - len(data), offset + len(data))
-            if not more:
-                raise _broken(self.label(name), "the archive ends within it")
-            data += more
+        data = self._file.read(offset, size)
+        if len(data) < size:
+            raise _broken(self.label(name), "the archive ends within it")
         return data
 
     def _data_offset(self, offset: int, name: str) -> int:

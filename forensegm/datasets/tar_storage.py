@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from forensegm.datasets.forked_file import ForkedFile
 from forensegm.datasets.members import check_tar_members
 
 # What tarfile raises on bytes that are no whole archive.
@@ -41,7 +40,7 @@ class TarStorage:
         files = [info for info in infos if info.isreg()]
         self._table = np.array([(info.offset_data, info.size) for info in files], dtype=np.int64).reshape(-1, 2)
         self._rows = {name: row for row, name in enumerate(names)}
-        self._descriptor, self._process = -1, -1
+        self._file = ForkedFile(self.root)
 
     def read(self, name: str) -> bytes:
         """Return the bytes of a member; raises FileNotFoundError, or ValueError where the archive is cut off."""
@@ -49,12 +48,9 @@ class TarStorage:
         if row is None:
             raise FileNotFoundError(f"Expected '{name}' in '{self.root}', got no such member. Check the name.")
         offset, size = self._table[row].tolist()
-        data = os.pread(self._file(), size, offset)
-        while len(data) < size:  # one call gives at most 2 GiB, and less where it is interrupted
-            more = os.pread(self._file(), size - len(data), offset + len(data))
-            if not more:
-                raise ValueError(f"Expected {size} bytes of '{self.label(name)}', got {len(data)}. Fetch it again.")
-            data += more
+        data = self._file.read(offset, size)
+        if len(data) < size:
+            raise ValueError(f"Expected {size} bytes of '{self.label(name)}', got {len(data)}. Fetch it again.")
         return data
 
     def names(self) -> list[str]:
@@ -64,24 +60,6 @@ class TarStorage:
     def label(self, name: str) -> str:
         """The path of the archive and of the member in it."""
         return f"{self.root}/{name}"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the open file."""
-        return {**self.__dict__, "_descriptor": -1, "_process": -1}
-
-    def __del__(self) -> None:
-        """Close the file."""
-        if getattr(self, "_descriptor", -1) >= 0 and self._process == os.getpid():
-            os.close(self._descriptor)
-
-    def _file(self) -> int:
-        if self._descriptor < 0 or self._process != os.getpid():
-            try:
-                self._descriptor = os.open(self.root, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-            except FileNotFoundError as error:
-                raise FileNotFoundError(f"Expected an archive at '{self.root}', got none there any more.") from error
-            self._process = os.getpid()
-        return self._descriptor
 
 
 def _headers(path: Path) -> list[tarfile.TarInfo]:

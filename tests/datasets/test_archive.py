@@ -85,11 +85,11 @@ def test_each_process_opens_its_own_file(tmp_path):
     with context.Pool(3) as pool:
         done = pool.starmap(_child, [(storage, range(start, 300, 6)) for start in range(6)])
     assert all(all(part) for part in done)
-    parent = storage._descriptor
+    parent = storage._file._descriptor
     reader, writer = os.pipe()
     if os.fork() == 0:  # the child inherits an open file
         storage.read("1.bin")
-        os.write(writer, str(int(storage._descriptor != parent)).encode())
+        os.write(writer, str(int(storage._file._descriptor != parent)).encode())
         os._exit(0)
     os.wait()
     assert os.read(reader, 1) == b"1"
