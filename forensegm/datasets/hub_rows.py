@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forensegm.datasets.rows import RowSpec, check_unique, numbered, read_row
+from forensegm.datasets.rows import RowSpec, cell_bytes, check_unique, numbered, read_row
 from forensegm.lookup import unknown_name
 from forensegm.sample import Sample
 
@@ -65,6 +65,14 @@ class HubDataset:
         split, row = self._places[index]
         where = f"{self.name}/{split} row {row}"
         return read_row(self.parts[split][row], self.spec, id=self.ids[index], group=self.groups[index], where=where)
+
+    def encoded_image(self, index: int) -> bytes:
+        """Return the bytes of a row's image, as they are; raises ValueError where the cell holds none."""
+        split, row = self._places[index]
+        data = cell_bytes(self.parts[split][row][self.spec.columns.image], f"{self.name}/{split} row {row}")
+        if data is None:
+            raise ValueError(f"Expected an image in row '{self.ids[index]}' of {self.name}, got an empty cell.")
+        return data
 
 
 class StreamDataset:
