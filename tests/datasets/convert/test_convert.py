@@ -115,7 +115,7 @@ def test_the_hub_library_shows_images_and_masks(rich, tmp_path):
     assert np.array_equal(np.asarray(row["image"].convert("RGB")), rich[2].image)
     assert (row["id"], row["group"]) == ("002", "scene1")
     back = open_dataset(f"hub:{tmp_path / 'out'}", cache_dir=str(tmp_path / "cache"))
-    assert convert(back, tmp_path / "native", to="shards").reencoded == 0
+    assert convert(back, tmp_path / "again", to="shards").reencoded == 0
     assert np.array_equal(back[back.ids.index("003")].mask, rich[3].mask)
 
 
