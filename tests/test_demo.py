@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from forensegm.checkpoint import load_checkpoint
-from forensegm.demo import DemoConfig, run_demo
+from forensegm.demo import DemoConfig, run_config, run_demo
 from forensegm.imageio import read_image
 
 OPTIONS = {"images": 40, "size": 64, "epochs": 1, "wandb": "off"}
@@ -106,3 +106,11 @@ def test_a_missing_folder_of_photographs_leaves_nothing_behind(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         run_demo(DemoConfig(out=str(tmp_path / "out"), photos=str(tmp_path / "nowhere"), **OPTIONS))
     assert not (tmp_path / "out" / "metrics.json").exists()
+
+
+@pytest.mark.parametrize(("bf16", "epochs", "lr"), [(True, 20, 1e-3), (False, 12, 2e-3)])
+def test_the_schedule_fits_the_machine(bf16, epochs, lr, monkeypatch):
+    monkeypatch.setattr("forensegm.models.precision.computes_in_bf16", lambda _device: bf16)
+    run = run_config(DemoConfig())
+    assert (run.train.epochs, run.optim.lr) == (epochs, lr)
+    assert run_config(DemoConfig(epochs=3)).train.epochs == 3
