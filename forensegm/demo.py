@@ -46,8 +46,8 @@ class DemoConfig:
         photos: folder of your own photographs; empty = those that installed packages ship.
         images: number of images to build, authentic ones included.
         size: side of an image in pixels.
-        epochs: passes over the training images; 0 = 20 where the hardware computes in bf16, and 12 with twice the learning
-            rate where it does not: that keeps the demo below 12 minutes on two cores.
+        epochs: passes over the training images; 0 = 20 where the hardware computes in bf16, and 12 with twice the
+            learning rate where it does not: that keeps the demo below 12 minutes on two cores.
         seed: everything drawn follows from it: edits, splits, training.
         wandb: auto (online when you are logged in, else offline), online, offline or off.
     """
