@@ -16,21 +16,56 @@ class EditConfig:
     """How multi-turn edits are made.
 
     Attributes:
-        photos: folder of photographs (searched with its sub-folders); empty = those that installed packages ship.
-        out: folder the data set is written to; it must be empty, absent or an unfinished build of the same settings.
+        photos: base images, as a folder (searched with its sub-folders) or "kind:location": coco:instances.json, or any
+            data set that can be read, whose authentic images are taken; none = only generated ones; empty = those that
+            installed packages ship.
+        captions: file of captions to generate base images from: one a line, or COCO's captions JSON.
+        generators: editors whose text-to-image model makes base images; all their pixels carry the generator's label.
+        generated_share: share of images that begin from a generated one, 0..1.
+        out: folder the data set is written to; it must be empty, absent or a build of the same settings.
         images: number of images to build, authentic ones included.
-        size: side of the square crop in pixels, cut at native resolution. Photographs smaller than this are left out.
+        size: side of the square crop in pixels, cut at native resolution; smaller photographs are left out. 0 = whole
+            images.
         authentic_share: share of images that stay authentic, 0..1.
         turns: relative frequency of 1, 2, 3, ... turns among the edited images.
         editors: names of the editors, in label order (mask values 1..K), or "pkg.mod:fn" of your own.
+        shares: relative frequency of each editor; those not named have 1. Empty = all alike.
+        planner: who decides what is edited: rules, vlm (a vision-language model), or "pkg.mod:fn".
+        regions: what proposes regions, drawn from at random: superpixels, grabcut, shapes, objects (annotated ones),
+            grounded_sam, or "pkg.mod:fn".
         region_area: smallest and largest share of the image that one turn edits.
+        composite: splice (only the region is pasted back), regenerate (the whole frame is the editor's), or empty = as
+            each editor does by itself.
+        feather: width in pixels over which a splice fades in, inside its label; 0 = a hard edge.
         split: share of photographs (never of crops) for train, val and test.
         codec: encoder of every image, authentic or edited: png, jpeg:Q or webp:Q with a quality of 1..100.
+        codecs: relative frequency of encoders instead, drawn alike for authentic and edited images, for example
+            {png: 1, "jpeg:70..95": 3}; a range is drawn evenly.
+        intermediates: whether to write the image after each turn as well.
+        min_share_changed: share of the region that a turn has to change, 0..1, to be accepted.
+        min_mean_change: mean change in the region, in grey levels, that it has to reach.
+        min_agreement: overlap (IoU) that the clearly changed pixels and the region have to reach, 0..1.
+        max_outside: mean change outside the region, in grey levels, that a regenerated frame may have; 255 = any.
+        quality_check: whether a vision-language model scores every edit; options vlm, for example {min_score: 5}.
+        retries: further tries of a turn that is not accepted, each with another region and seed.
+        stop_after: failed turns in a row (editors that raise) after which the build stops.
+        batch: images made side by side; editors that can take several at once are given them together.
+        options: of single parts by name, for example {sdxl: {steps: 20, model: my/folder}}.
+        device: auto, cpu, cuda, cuda:N or mps, for parts that need a model.
+        dtype: auto (bf16 on a GPU, fp32 on a CPU), fp32, bf16 or fp16.
+        offload: none, model or sequential: parts of pipelines that wait in main memory.
+        compile: whether pipelines compile their denoiser.
+        local_files_only: whether models must be on this machine already.
         seed: everything drawn follows from it.
         workers: processes; 0 = one per core. The data are the same for any number.
+        engine: local, or ray: on a cluster that sees the same `out`.
+        shard: "i/n" = build only the i-th of n parts, from 1; whoever builds the last one finishes the data set.
     """
 
     photos: str = ""
+    captions: str = ""
+    generators: list[str] = field(default_factory=list)
+    generated_share: float = 0.0
     out: str = "runs/data"
     images: int = 640
     size: int = 256
@@ -47,11 +82,34 @@ class EditConfig:
             "recompress",
         ]
     )
+    shares: dict[str, float] = field(default_factory=dict)
+    planner: str = "rules"
+    regions: list[str] = field(default_factory=lambda: ["grabcut", "shapes", "superpixels"])
     region_area: tuple[float, float] = (0.02, 0.2)
+    composite: Literal["", "splice", "regenerate"] = ""
+    feather: float = 0.0
     split: tuple[float, float, float] = (0.55, 0.15, 0.3)
     codec: str = "png"
+    codecs: dict[str, float] = field(default_factory=dict)
+    intermediates: bool = False
+    min_share_changed: float = 0.05
+    min_mean_change: float = 0.5
+    min_agreement: float = 0.0
+    max_outside: float = 255.0
+    quality_check: bool = False
+    retries: int = 3
+    stop_after: int = 50
+    batch: int = 8
+    options: dict[str, Any] = field(default_factory=dict)
+    device: str = "auto"
+    dtype: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    offload: Literal["none", "model", "sequential"] = "none"
+    compile: bool = False
+    local_files_only: bool = False
     seed: int = 0
     workers: int = 0
+    engine: Literal["local", "ray"] = "local"
+    shard: str = ""
 
 
 @dataclass

@@ -64,8 +64,22 @@ def _models(pattern: str) -> dict[str, str]:
 
 def _editors(pattern: str) -> dict[str, str]:  # noqa: ARG001
     from forensegm.edits import EDITORS
+    from forensegm.edits.editors.diffusion import ABSENT
 
-    return described({name: editor.run for name, editor in EDITORS.items()})
+    known = {name: editor.about or first_line(editor.run) for name, editor in EDITORS.items()}
+    return {**known, **{name: f"Not available: {reason}" for name, reason in ABSENT.items()}}
+
+
+def _regions(pattern: str) -> dict[str, str]:  # noqa: ARG001
+    from forensegm.edits.regions import ABOUT
+
+    return ABOUT
+
+
+def _planners(pattern: str) -> dict[str, str]:  # noqa: ARG001
+    from forensegm.edits.planners import ABOUT
+
+    return ABOUT
 
 
 def _distortions(pattern: str) -> dict[str, str]:  # noqa: ARG001
@@ -100,7 +114,9 @@ def _readers(pattern: str) -> dict[str, str]:  # noqa: ARG001
 
 KINDS: dict[str, tuple[str, Callable[[str], dict[str, str]]]] = {
     "models": ("networks, for --model.name", _models),
-    "editors": ("offline editors, for --edit.editors", _editors),
+    "editors": ("who edits, for --edit.editors", _editors),
+    "regions": ("what proposes regions to edit, for --edit.regions", _regions),
+    "planners": ("who plans an edit, for --edit.planner", _planners),
     "distortions": ("operations of a chain, for --distort.chains", _distortions),
     "poolings": ("from a map to the image's score, for --evaluate.pooling", _poolings),
     "losses": ("loss terms, for --loss.terms", _losses),

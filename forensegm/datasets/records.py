@@ -50,11 +50,13 @@ class Edit:
         instruction: what was asked for, in words.
         seed: everything the editor drew follows from it.
         parameters: of the editor: plain JSON types.
-        composite: splice (only the region was pasted back) or regenerate (the whole frame is the editor's).
+        composite: splice (only the region was pasted back) or regenerate (the whole frame is the editor's: outside the
+            mask, 0 then means not asked to change, not untouched).
         mask: COCO run-length code of the requested region (see `rle_encode`).
         changed_inside: share of the region's pixels that changed, 0..1.
         changed_outside: share of the other pixels that changed, 0..1.
         changed_mask: run-length code of the pixels that changed; None where it was not measured.
+        measured: what the audit found beside that, for example ssim_inside, mean_outside, agreement.
     """
 
     turn: int
@@ -68,6 +70,7 @@ class Edit:
     changed_inside: float
     changed_outside: float
     changed_mask: dict[str, Any] | None = None
+    measured: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], *, where: str = "edit") -> Self:

@@ -1,20 +1,26 @@
-"""What an edit really changed, whether that counts as an edit, and a summary over many."""
+"""What an edit really changed, whether it counts as one, and why not. The thresholds are declared in `EditConfig`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import cv2
 import numpy as np
+from skimage.metrics import structural_similarity
 
+from forensegm.config import EditConfig
 from forensegm.edits.editors.base import Region
 from forensegm.sample import Image
 
-# Below these an edit left nothing to be seen or found: a label on it would be noise. They are deliberately low, so that
-# weak edits stay in: half a grey level is the least that rounding to 8 bits can show on average.
-MIN_SHARE_CHANGED = 0.05
-MIN_MEAN_CHANGE = 0.5
+# A pixel counts as clearly changed from this many grey levels on: more than an autoencoder's round trip leaves on most.
+CLEAR = 8.0
+BLACK = 4.0  # grey levels: a region darker than this that was not dark before is a safety checker's black picture
+# Share of the gradient energy that is left in the whole output of an editor, below which a safety checker has blurred
+# it: those blur by tens of pixels and leave less than a hundredth of a photograph's. Repainting changes a region alone.
+BLURRED = 0.02
+SSIM_WINDOW = 7
+DECIMALS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +33,9 @@ class Change:
         share_outside: share of the other pixels that changed, 0..1; 0 where there are none.
         mean_inside: mean absolute change in grey levels over the region's pixels and channels.
         mean_outside: the same over the other pixels; 0 where there are none.
+        ssim_inside: mean structural similarity of the luma in the region, -1..1; None for images below 7 pixels a side.
+        ssim_outside: the same over the other pixels; None where there are none.
+        agreement: overlap (IoU) of the clearly changed pixels and the region, 0..1.
     """
 
     changed: Region
@@ -34,58 +43,82 @@ class Change:
     share_outside: float
     mean_inside: float
     mean_outside: float
+    ssim_inside: float | None
+    ssim_outside: float | None
+    agreement: float
 
-    @property
-    def did_something(self) -> bool:
-        """Whether enough changed inside the region for the turn to count as an edit."""
-        return self.share_inside >= MIN_SHARE_CHANGED and self.mean_inside >= MIN_MEAN_CHANGE
+    def numbers(self) -> dict[str, float | None]:
+        """What goes into a record, rounded."""
+        names = ("mean_inside", "mean_outside", "ssim_inside", "ssim_outside", "agreement")
+        return {name: _rounded(getattr(self, name)) for name in names}
 
 
 def measure_change(before: Image, after: Image, region: Region) -> Change:
     """Compare two images of one size (uint8 RGB) inside and outside `region` (bool HxW, not empty)."""
-    difference = np.abs(after.astype(np.int16) - before).mean(axis=2)
-    changed = difference > 0
-
-    def mean(values: np.ndarray[Any, Any]) -> float:
-        return float(values.mean()) if values.size else 0.0
-
+    difference = np.abs(after.astype(np.int16) - before)
+    mean, largest = difference.mean(axis=2), difference.max(axis=2)
+    changed, clear = mean > 0, largest >= CLEAR
+    outside = ~region
+    union = (clear | region).sum()
+    similarity = _similarity(before, after)
     return Change(
         changed,
-        mean(changed[region]),
-        mean(changed[~region]),
-        mean(difference[region]),
-        mean(difference[~region]),
+        _mean(changed[region]),
+        _mean(changed[outside]),
+        _mean(mean[region]),
+        _mean(mean[outside]),
+        None if similarity is None else _mean(similarity[region]),
+        None if similarity is None or not outside.any() else _mean(similarity[outside]),
+        float((clear & region).sum() / union) if union else 0.0,
     )
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How one planned turn ended.
+def verdict(change: Change, before: Image, output: Image, region: Region, config: EditConfig) -> str:
+    """Say why a turn is rejected: unchanged, black, blurred, outside or elsewhere; empty where it is accepted.
 
-    Attributes:
-        editor: who was to edit.
-        accepted: whether the turn is in the data set; False = dropped after every try.
-        tries: tries made, at least 1.
-        mean_inside: mean absolute change of the last try, in grey levels.
+    Args:
+        change: what `measure_change` says of `before` and the composed image.
+        before: the turn's input.
+        output: the editor's whole output, at the input's size.
+        region: bool HxW, what was asked for.
+        config: the declared thresholds.
     """
+    if change.share_inside < config.min_share_changed or change.mean_inside < config.min_mean_change:
+        return "unchanged"
+    if output[region].mean() < BLACK <= before[region].mean():
+        return "black"
+    if _energy(output) < BLURRED * _energy(before):
+        return "blurred"
+    if change.mean_outside > config.max_outside:
+        return "outside"
+    if change.agreement < config.min_agreement:
+        return "elsewhere"
+    return ""
 
-    editor: str
-    accepted: bool
-    tries: int
-    mean_inside: float
+
+def _similarity(before: Image, after: Image) -> np.ndarray[Any, Any] | None:
+    if min(before.shape[:2]) < SSIM_WINDOW:
+        return None
+    luma = [np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)) for image in (before, after)]
+    if np.array_equal(luma[0], luma[1]):
+        return np.ones(luma[0].shape)
+    full = structural_similarity(  # type: ignore[no-untyped-call]
+        luma[0], luma[1], win_size=SSIM_WINDOW, data_range=255, full=True
+    )[1]
+    return np.asarray(full)
 
 
-def summarize(outcomes: Iterable[Outcome]) -> dict[str, dict[str, float]]:
-    """Counts by editor (plain numbers): turns accepted, tries repeated, turns dropped, mean change of the accepted."""
-    listed = list(outcomes)
-    summary: dict[str, dict[str, float]] = {}
-    for editor in sorted({outcome.editor for outcome in listed}):
-        own = [outcome for outcome in listed if outcome.editor == editor]
-        changes = [outcome.mean_inside for outcome in own if outcome.accepted]
-        summary[editor] = {
-            "accepted": len(changes),
-            "retries": sum(outcome.tries - 1 for outcome in own),
-            "dropped": len(own) - len(changes),
-            "mean_change_inside": round(float(np.mean(changes)), 3) if changes else 0.0,
-        }
-    return summary
+def _energy(image: Image) -> float:
+    """Mean squared difference of neighbouring pixels."""
+    grey = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), np.float32)
+    if min(grey.shape) < 2:
+        return 1.0
+    return float(np.square(np.diff(grey, axis=0)).mean() + np.square(np.diff(grey, axis=1)).mean())
+
+
+def _mean(values: np.ndarray[Any, Any]) -> float:
+    return float(values.mean()) if values.size else 0.0
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DECIMALS)

@@ -1,10 +1,10 @@
-"""Make one image of the data set: all its turns, its files and its record."""
+"""Make a batch of images of the data set side by side: all their turns, their files and their records."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,23 @@ import numpy as np
 
 from forensegm.config import EditConfig
 from forensegm.datasets.records import Edit, Record, rle_encode
-from forensegm.edits import sources
-from forensegm.edits.audit import Change, Outcome, measure_change
-from forensegm.edits.compose import Layers, compose
-from forensegm.edits.editors import Composite, Editor, EditorOutput, EditTask, find_editor
-from forensegm.edits.planners import PLANNERS, ImagePlan, TurnPlan
-from forensegm.edits.sources import Photo
-from forensegm.imageio import codec_suffix, read_image_info, write_image, write_mask
-from forensegm.sample import Image, image_label
+from forensegm.edits.audit import Change, measure_change, verdict
+from forensegm.edits.canvas import Canvas, Donor, begin, write
+from forensegm.edits.compose import compose
+from forensegm.edits.contact import draw_strip
+from forensegm.edits.editors import Editor, EditorOutput, EditTask, find_editor
+from forensegm.edits.editors.running import Failure, load_editor, run_editor
+from forensegm.edits.loading import ready
+from forensegm.edits.outcomes import Outcome
+from forensegm.edits.planners import PLANNERS, Planner
+from forensegm.edits.plans import ImagePlan
+from forensegm.edits.quality import quality_scorer
+from forensegm.edits.regions import REGIONS
+from forensegm.edits.view import PlanFailed, Proposer, TurnPlan, View
+from forensegm.lookup import lookup
+from forensegm.sample import image_label
 
-RETRIES = 3  # further tries of a turn that changed nothing, each with another region and seed
+STRIPS = 60  # images, spread over the data set, whose turns are kept for the contact sheet
 
 
 @dataclass(frozen=True)
@@ -41,80 +48,142 @@ class Built:
     outcomes: tuple[Outcome, ...]
 
 
-def build_image(plan: ImagePlan, config: EditConfig, root: Path) -> Built:
-    """Make one image with all its turns and write its files; the result depends on nothing but the arguments."""
-    left, top = plan.corner
-    crop = sources.load(plan.photo)[top : top + config.size, left : left + config.size]
-    layers = Layers.of(crop.copy())
-    edits: list[Edit] = []
-    outcomes: list[Outcome] = []
-    for number, name in enumerate(plan.editors):
-        layers, edit, outcome = _take_turn(layers, plan, config, number=number, name=name, turn=len(edits) + 1)
-        outcomes.append(outcome)
-        if edit is not None:
-            edits.append(edit)
-    label = image_label(layers.mask)
-    record = _write(layers, edits, plan, config, root)
-    return Built(record, str(label.coverage), label.editors, tuple(outcomes))
+@dataclass(eq=False)
+class Attempt:
+    """One try of one turn of one image."""
+
+    canvas: Canvas
+    editor: Editor
+    wish: TurnPlan
+    donor: Donor
+
+    def task(self) -> EditTask:
+        """What the editor is given."""
+        wish = self.wish
+        rng = np.random.default_rng(wish.seed)
+        return EditTask(
+            self.canvas.layers.image, wish.region, rng, self.donor, wish.kind, wish.instruction, wish.prompt
+        )
 
 
-def _take_turn(
-    layers: Layers, plan: ImagePlan, config: EditConfig, *, number: int, name: str, turn: int
-) -> tuple[Layers, Edit | None, Outcome]:
-    """Try one turn until it changes something; where it never does, the layers come back as they were."""
-    editor = find_editor(name)
-    tries = 0
-    while True:
-        rng = np.random.default_rng((config.seed, plan.index, number, tries))
-        wish = PLANNERS["rules"](layers.image, editor, config.region_area, rng)
-        donor = Donor(plan.donors, config.size, np.random.default_rng((wish.seed, 1)))
-        output = _edit(layers.image, wish, editor, donor, where=f"'{name}' on image {plan.index} ({plan.photo.name})")
-        after = compose(layers.image, output.image, wish.region, mode=editor.composite, editor=name)
-        change = measure_change(layers.image, after, wish.region)
-        tries += 1
-        if change.did_something:
-            parameters = {"region": wish.proposer, **output.parameters}
-            if donor.drawn:
-                parameters["donors"] = donor.drawn
-            layers = layers.with_turn(after, wish.region, editor_id=config.editors.index(name) + 1, turn=turn)
-            edit = _record_edit(wish, change, parameters, turn=turn, name=name, composite=editor.composite)
-            return layers, edit, Outcome(name, True, tries, change.mean_inside)
-        if tries > RETRIES:
-            return layers, None, Outcome(name, False, tries, change.mean_inside)
+def build_images(plans: Sequence[ImagePlan], config: EditConfig, root: Path) -> list[Built]:
+    """Make some images with all their turns and write their files; the result depends on the arguments alone.
+
+    The images take their turns side by side: whatever one editor has to do next for all of them, it is asked for at
+    once. Retries and turns of one image stay in order.
+    """
+    canvases = begin(plans, config)
+    while pending := [one for one in canvases if not one.done]:
+        for name in config.editors:
+            attempts = [_plan(one, config) for one in pending if one.next_editor == name]
+            attempts = [one for one in attempts if one is not None]
+            if attempts:
+                _run(name, [one for one in attempts if one is not None], config)
+    return [_finish(one, config, root) for one in canvases]
 
 
-def _edit(image: Image, wish: TurnPlan, editor: Editor, donor: Donor, *, where: str) -> EditorOutput:
-    """Call the editor on copies, so that none can change what the others are given."""
-    rng = np.random.default_rng(wish.seed)
+def _finish(canvas: Canvas, config: EditConfig, root: Path) -> Built:
+    record = write(canvas, config, root)
+    label = image_label(canvas.layers.mask)
+    return Built(record, str(label.coverage), label.editors, tuple(canvas.outcomes))
+
+
+def _plan(canvas: Canvas, config: EditConfig) -> Attempt | None:
+    """Plan the next try of an image; None where the planner has no plan, which counts as a try."""
+    editor = find_editor(canvas.next_editor)
+    planner, proposers = _planner(config)
+    rng = np.random.default_rng((config.seed, canvas.plan.index, canvas.number, canvas.tries))
+    layers = canvas.layers
+    view = View(layers.image, config.region_area, rng, canvas.objects, canvas.plan.photo.captions)
     try:
-        output = editor(EditTask(image.copy(), wish.region.copy(), rng, donor, wish.kind, wish.instruction))
-    except Exception as error:  # an editor may be anyone's: say which one failed, on what
-        raise RuntimeError(f"Expected the editor {where} to work, it raised {type(error).__name__}: {error}") from error
+        wish = planner(view, editor, proposers)
+    except PlanFailed as error:
+        _reject(canvas, config, "planner", error=str(error))
+        return None
+    donor = Donor(canvas.plan.donors, layers.image.shape[:2], np.random.default_rng((wish.seed, 1)))
+    return Attempt(canvas, editor, wish, donor)
+
+
+def _planner(config: EditConfig) -> tuple[Planner, dict[str, Proposer]]:
+    planner = ready(config.planner, lookup(PLANNERS, config.planner, what="planner", trusted=True), config)
+    proposers = {
+        name: ready(name, lookup(REGIONS, name, what="proposer of regions", trusted=True), config)
+        for name in config.regions
+    }
+    return planner, proposers
+
+
+def _run(name: str, attempts: Sequence[Attempt], config: EditConfig) -> None:
+    """Let an editor make its tries, together where it takes several, and settle each."""
+    editor, function = load_editor(name, config)
+    tasks = [one.task() for one in attempts]
+    batches = [tasks] if editor.load is not None else [[task] for task in tasks]
+    outputs = [output for batch in batches for output in run_editor(function, batch)]
+    for attempt, output in zip(attempts, outputs, strict=True):
+        _settle(attempt, name, output, config)
+
+
+def _settle(attempt: Attempt, name: str, output: EditorOutput | Failure, config: EditConfig) -> None:
+    """Judge a try; an accepted one becomes the image's next turn."""
+    canvas, wish = attempt.canvas, attempt.wish
+    strip: Callable[..., str] = partial(draw_strip, wanted=canvas.plan.index % max(1, config.images // STRIPS) == 0)
+    before = canvas.layers.image
+    if isinstance(output, Failure):
+        _reject(canvas, config, "failed", error=output.reason)
+        return
+    mode = config.composite or attempt.editor.composite
     try:
-        json.dumps(output.parameters, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"Expected plain JSON types as parameters of the editor {where}, got: {error}") from error
-    return output
+        composed = compose(before, output.image, wish.region, mode=mode, editor=name, fade=config.feather)
+    except ValueError as error:
+        _reject(canvas, config, "size", error=str(error))
+        return
+    after = composed.image
+    change = measure_change(before, after, wish.region)
+    reason = verdict(change, before, composed.whole, wish.region, config)
+    numbers = change.numbers()
+    if not reason and config.quality_check:
+        numbers["quality"], enough = quality_scorer(config)(before, after, wish)
+        reason = "" if enough else "quality"
+    if reason:
+        _reject(canvas, config, reason, strip=partial(strip, before, after, wish.region, wanted=True))
+        return
+    parameters = {"region": wish.proposer, **output.parameters}
+    if attempt.donor.drawn:
+        parameters["donors"] = attempt.donor.drawn
+    if composed.how:
+        parameters["registered"] = composed.how
+    if config.feather and mode == "splice":
+        parameters["feather"] = config.feather
+    edit = _record(wish, change, numbers, parameters, turn=len(canvas.edits) + 1, name=name, mode=mode)
+    canvas.accept(after, wish.region, edit, editor_id=config.editors.index(name) + 1)
+    canvas.outcomes.append(
+        Outcome(name, True, canvas.tries + 1, numbers, tuple(canvas.reasons), strip=strip(before, after, wish.region))
+    )
+    canvas.next_turn()
 
 
-class Donor:
-    """Cuts a new crop out of the donor photographs, one after the other, on every call, and remembers their names."""
-
-    def __init__(self, photos: Sequence[Photo], size: int, rng: np.random.Generator) -> None:
-        """Draw crops of `size` pixels a side with `rng`."""
-        self.photos, self.size, self.rng = photos, size, rng
-        self.drawn: list[str] = []
-
-    def __call__(self) -> Image:
-        """Return the next crop: uint8 RGB, `size` pixels a side."""
-        photo = self.photos[len(self.drawn) % len(self.photos)]
-        self.drawn.append(photo.name)
-        top, left = (int(self.rng.integers(side - self.size + 1)) for side in photo.hw)
-        return sources.load(photo)[top : top + self.size, left : left + self.size].copy()
+def _reject(
+    canvas: Canvas, config: EditConfig, reason: str, *, error: str = "", strip: Callable[[], str] | None = None
+) -> None:
+    """Count a rejected try; after the last one the turn is dropped, and the image goes on as it was."""
+    name = canvas.next_editor
+    canvas.reasons.append(reason)
+    canvas.tries += 1
+    if canvas.tries > config.retries:
+        picture = strip() if strip else ""
+        canvas.outcomes.append(Outcome(name, False, canvas.tries, {}, tuple(canvas.reasons), error, picture))
+        canvas.next_turn()
 
 
-def _record_edit(
-    wish: TurnPlan, change: Change, parameters: dict[str, Any], *, turn: int, name: str, composite: Composite
+def _record(
+    wish: TurnPlan,
+    change: Change,
+    numbers: dict[str, Any],
+    parameters: dict[str, Any],
+    *,
+    turn: int,
+    name: str,
+    mode: Any,
 ) -> Edit:
     return Edit(
         turn=turn,
@@ -122,39 +191,11 @@ def _record_edit(
         kind=wish.kind,
         instruction=wish.instruction,
         seed=wish.seed,
-        parameters=parameters,
-        composite=composite,
+        parameters={**parameters, "planner": wish.planner},
+        composite=mode,
         mask=rle_encode(wish.region),
         changed_inside=round(change.share_inside, 6),
         changed_outside=round(change.share_outside, 6),
         changed_mask=rle_encode(change.changed),
-    )
-
-
-def _write(layers: Layers, edits: list[Edit], plan: ImagePlan, config: EditConfig, root: Path) -> Record:
-    """Write image, mask and turn map; authentic or edited, the image leaves through the one encoder."""
-    name = f"{plan.index:06d}"
-    image, mask, turns = f"images/{name}{codec_suffix(config.codec)}", f"masks/{name}.png", f"turns/{name}.png"
-    write_image(root / image, layers.image, config.codec)
-    write_mask(root / mask, layers.mask)
-    write_mask(root / turns, layers.turn_map)
-    info = read_image_info(root / image)
-    left, top = plan.corner
-    return Record(
-        id=name,
-        image=image,
-        mask=mask,
-        turns=turns,
-        split=plan.split,
-        group=plan.photo.scene,
-        size=list(layers.mask.shape),
-        base="photo",
-        codec={"codec": info.codec, "quality": info.quality, "subsampling": info.subsampling},
-        source={
-            "name": plan.photo.name,
-            "licence": plan.photo.licence,
-            "pixels": plan.photo.digest,
-            "crop_xyxy": [left, top, left + config.size, top + config.size],
-        },
-        edits=edits,
+        measured={name: value for name, value in numbers.items() if value is not None},
     )

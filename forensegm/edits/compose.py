@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from forensegm.edits.editors.base import Region
+from forensegm.edits.editors.offline.blend import feather, mix
+from forensegm.edits.register import register
 from forensegm.sample import Image, Mask
 
 
@@ -37,30 +39,55 @@ class Layers:
         return Layers(image, mask, turn_map)
 
 
-def splice(before: Image, edited: Image, region: Region) -> Image:
-    """Take the region from `edited`; every pixel outside it is bit-equal to `before`."""
+def splice(before: Image, edited: Image, region: Region, *, fade: float = 0.0) -> Image:
+    """Take the region from `edited`; every pixel outside it is bit-equal to `before`.
+
+    With `fade`, the edit fades in over so many pixels inside the region: the feather lies inside the label.
+    """
+    if fade > 0:
+        return mix(before, edited, feather(region, fade))
     return np.where(region[..., None], edited, before)
 
 
-COMPOSITES: dict[str, Callable[[Image, Image, Region], Image]] = {"splice": splice}
+def regenerate(_before: Image, edited: Image, _region: Region, *, fade: float = 0.0) -> Image:  # noqa: ARG001
+    """Take the whole frame: all of it went through the editor, whatever it was asked to change."""
+    return edited
 
 
-def compose(before: Image, edited: Image, region: Region, *, mode: str, editor: str) -> Image:
+COMPOSITES: dict[str, Callable[..., Image]] = {"splice": splice, "regenerate": regenerate}
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """An editor's output, laid on its input.
+
+    Attributes:
+        image: the next image, uint8 RGB HxWx3.
+        whole: the whole output at the input's size.
+        how: how the output was registered, in words; empty where it had the right size.
+    """
+
+    image: Image
+    whole: Image
+    how: str
+
+
+def compose(before: Image, edited: Image, region: Region, *, mode: str, editor: str, fade: float = 0.0) -> Composed:
     """Compose an editor's output with the image it was given.
 
     Args:
         before: the turn's input.
-        edited: the editor's output.
+        edited: the editor's output; one of another size is laid on its input first (see `register`).
         region: the hard requested mask, bool HxW.
         mode: a name of `COMPOSITES`.
         editor: who made `edited`, for the error message.
+        fade: pixels over which a splice fades in, inside the region.
 
     Raises:
-        ValueError: the output is not uint8 RGB of the input's size; it would not lie on its mask.
+        ValueError: the output is not uint8 RGB, or it cannot be laid on its input.
     """
-    if edited.shape != before.shape or edited.dtype != np.uint8:
-        raise ValueError(
-            f"Expected the editor '{editor}' to return uint8 {list(before.shape)}, got {edited.dtype} "
-            f"{list(edited.shape)}. An editor that needs another size pads its input and crops its output back."
-        )
-    return COMPOSITES[mode](before, edited, region)
+    try:
+        edited, how = register(before, edited, region)
+    except ValueError as error:
+        raise ValueError(f"Expected the editor '{editor}' to keep to its input. {error}") from error
+    return Composed(COMPOSITES[mode](before, edited, region, fade=fade), edited, how)

@@ -5,23 +5,27 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from forensegm.config import EditConfig, plain
-from forensegm.datasets.records import DatasetMeta
-from forensegm.datasets.split import assign_groups
+from forensegm.datasets.records import DatasetMeta, read_dataset_yaml
 from forensegm.edits import folder
-from forensegm.edits.audit import summarize
-from forensegm.edits.build import Built, build_image
-from forensegm.edits.check import check_config
-from forensegm.edits.planners import ImagePlan, plan_images
-from forensegm.edits.pool import Run, worker_pool
-from forensegm.edits.sources import SOURCES, Photo, Skipped, probe, sift
+from forensegm.edits.build import Built, build_images
+from forensegm.edits.check import check_config, read_shard
+from forensegm.edits.found import Bases, find_bases, remember
+from forensegm.edits.models_needed import models_of
+from forensegm.edits.outcomes import summarize
+from forensegm.edits.plans import ImagePlan, plan_images
+from forensegm.edits.pool import worker_pool
+from forensegm.edits.sources import Skipped
+from forensegm.imageio import write_json
+from forensegm.reports.contact_page import write_contact_page
 from forensegm.sample import LabelSpace
 from forensegm.version import __version__
 
@@ -29,8 +33,12 @@ logger = logging.getLogger(__name__)
 
 Progress = Callable[[str, int, int, str], None]
 
-CHUNK = 8  # images of one photograph that a worker makes in a row: the photograph is decoded once for them
 LIBRARIES = ("numpy", "opencv-python", "pillow", "scikit-image", "scipy")  # other versions may give other bytes
+MODEL_LIBRARIES = ("torch", "diffusers", "transformers")
+WHO_AND_WHERE = ("out", "workers", "engine", "shard")  # settings that do not change the data
+THRESHOLDS = ("min_share_changed", "min_mean_change", "min_agreement", "max_outside", "quality_check", "retries")
+NAME = "edits"  # of the data set: its folder may be moved
+MOST_LISTED = 200  # dropped turns that audit.json lists and the contact sheet shows
 
 
 @dataclass(frozen=True)
@@ -40,23 +48,42 @@ class BuildSummary:
     Attributes:
         root: folder of the data set.
         counts: images, edited, authentic, partial, full, empty, turns, dropped_turns, photographs, scenes; editors
-            (images whose mask holds each) and splits (images of each) by name.
+            (images whose mask holds each) and splits (images of each) by name. Of what is done, where not all is.
         skipped: photographs left out: (path, reason).
-        audit: by editor: turns accepted, retries, turns dropped, mean change inside the region in grey levels.
+        audit: by editor: turns accepted, retries, turns dropped, reasons of rejected tries, medians of the change.
+        finished: whether it is a data set; a shard that is not the last one leaves it unfinished.
+        images_per_hour: measured over the images made in this run; None where none was.
     """
 
     root: Path
     counts: dict[str, Any]
     skipped: list[Skipped]
-    audit: dict[str, dict[str, float]]
+    audit: dict[str, dict[str, Any]]
+    finished: bool = True
+    images_per_hour: float | None = None
+
+
+@dataclass
+class Run:
+    """What a run keeps count of while it goes on."""
+
+    total: int
+    made: int = 0
+    began: float = field(default_factory=monotonic)
+    failures: list[tuple[str, str, str]] = field(default_factory=list)  # in a row: image, editor, error
+
+    @property
+    def images_per_hour(self) -> float | None:
+        """Images made per hour so far."""
+        return 3600 * self.made / max(1e-9, monotonic() - self.began) if self.made else None
 
 
 def build_edits(config: EditConfig, *, progress: Progress | None = None) -> BuildSummary:
-    """Build a native data set of authentic and edited crops of photographs.
+    """Build a native data set of authentic and edited images.
 
-    A folder that holds a build of the same settings, finished or not, is built again, to the same bytes; its
-    `dataset.yaml` goes first and comes last, so that nothing half-written looks finished. With more than one worker,
-    a script calls this below `if __name__ == "__main__":`, like everything that starts processes.
+    A folder that holds an unfinished build of the same settings is built on, from the images that are done; the data
+    are those of an uninterrupted run. A finished one is left as it is. With more than one worker, a script calls this
+    below `if __name__ == "__main__":`, like everything that starts processes.
 
     Args:
         config: what to build.
@@ -66,69 +93,130 @@ def build_edits(config: EditConfig, *, progress: Progress | None = None) -> Buil
         ValueError: mistakes in the configuration (all are named), too few usable photographs, or an output folder
             that holds something else.
         FileNotFoundError: the folder of photographs does not exist.
-        RuntimeError: an editor failed, or a worker process died.
+        RuntimeError: a model cannot be loaded, an editor fails on everything, a worker process died, or the disk is
+            full. What is done is kept.
     """
     check_config(config)
     root = Path(config.out).expanduser()
-    settings = {key: value for key, value in plain(config).items() if key not in ("out", "workers")}
+    settings = {key: value for key, value in plain(config).items() if key not in WHO_AND_WHERE}
     folder.check(root, settings)
-    with worker_pool(config.workers) as run:
-        photos, skipped = _find_photos(config, run, progress)
-        splits = assign_groups(sorted({photo.scene for photo in photos}), config.split, seed=config.seed)
-        plans = plan_images(photos, splits, config)
-        folder.start(root, settings)
-        built: list[Built] = []
-        for chunk in run(partial(_build_chunk, config, root), _chunks(plans)):
-            built += chunk
+    if folder.is_finished(root):
+        logger.info("'%s' is built already. Delete it to build it again.", root)
+        meta = read_dataset_yaml(root)
+        return BuildSummary(root, meta.counts, [], meta.built["audit"])
+    with worker_pool(config) as run:
+        bases = find_bases(config, run, root, progress)
+        plans = plan_images(bases.photos, bases.splits, config, captions=bases.captions)
+        identity = {"libraries": _libraries(config), "pixels": _digest(bases)}
+        folder.check_same(root, identity)
+        folder.start(root, settings, identity, alone=not config.shard)
+        remember(root, bases)
+        done = folder.done(root)
+        chunks = [one for one in _own_chunks(plans, config) if any(_name(plan) not in done for plan in one)]
+        state = Run(total=sum(len(one) for one in chunks))
+        ready = len(plans) - state.total if not config.shard else 0
+        for built in run(partial(_build_chunk, config, root), chunks):
+            _count_in(state, built, config, root)
             if progress:
-                progress("edits", len(built), len(plans), "")
-    built.sort(key=lambda one: one.record.id)
-    audit = summarize(outcome for one in built for outcome in one.outcomes)
-    summary = BuildSummary(root, _count(built, photos, config), skipped, audit)
-    folder.finish(root, [one.record for one in built], _describe(summary, photos, config, settings))
-    return summary
+                progress("edits", ready + state.made, ready + state.total, _speed(state))
+    return _conclude(plans, bases, config, root, settings, identity, state)
 
 
-def _find_photos(config: EditConfig, run: Run, progress: Progress | None) -> tuple[list[Photo], list[Skipped]]:
-    """Usable photographs, each decoded completely once; raises ValueError where they are too few for the splits."""
-    listed = SOURCES["folder" if config.photos else "packaged"](config.photos)
-    probed: dict[str, Photo | Skipped] = {}
-    for name, found in run(partial(_probe, config.size), listed):
-        probed[name] = found
-        if progress:
-            progress("photographs", len(probed), len(listed), "")
-    photos, skipped = sift(probed[photo.name] for photo in listed)
-    for path, reason in skipped:
-        logger.warning("Skipped %s: %s", path, reason)
-    scenes = len({photo.scene for photo in photos})
-    needed = sum(share > 0 for share in config.split)
-    if scenes < needed:
-        where = f"in '{config.photos}'" if config.photos else "among those of the installed packages"
-        examples = "".join(f" Left out: {path} ({reason})." for path, reason in skipped[:3])
-        raise ValueError(
-            f"Expected at least {needed} usable photographs {where}, one for each split to fill, got {scenes} in "
-            f"{len(listed)} image files.{examples} Add photographs, or lower edit.size."
-        )
-    return photos, skipped
+def _name(plan: ImagePlan) -> str:
+    return f"{plan.index:06d}"
 
 
-def _probe(min_side: int, photo: Photo) -> tuple[str, Photo | Skipped]:
-    return photo.name, probe(photo, min_side=min_side)
+def _own_chunks(plans: Sequence[ImagePlan], config: EditConfig) -> list[list[ImagePlan]]:
+    """Plans in batches, those of one photograph next to each other, so that it is decoded once; this shard's of them.
 
-
-def _chunks(plans: Sequence[ImagePlan]) -> list[list[ImagePlan]]:
-    """Plans by photograph, at most `CHUNK` at a time."""
+    What is in a batch depends on the plans alone, never on shards, workers or what is done already.
+    """
     by_photo: dict[str, list[ImagePlan]] = {}
     for plan in plans:
         by_photo.setdefault(plan.photo.name, []).append(plan)
-    return [own[first : first + CHUNK] for own in by_photo.values() for first in range(0, len(own), CHUNK)]
+    ordered = [plan for own in by_photo.values() for plan in own]
+    chunks = [ordered[first : first + config.batch] for first in range(0, len(ordered), config.batch)]
+    number, of = read_shard(config.shard)
+    return chunks[number - 1 :: of]
 
 
 def _build_chunk(config: EditConfig, root: Path, plans: Sequence[ImagePlan]) -> list[Built]:
-    return [build_image(plan, config, root) for plan in plans]
+    """Make a batch and mark its images as done; a batch that was interrupted is made again as a whole."""
+    try:
+        built = build_images(plans, config, root)
+        folder.keep(root, built)
+    except OSError as error:
+        raise RuntimeError(
+            f"Expected to read the photographs and to write to '{root}', got: {error}. What is done is kept; mend it, "
+            "for example by freeing disk space, and run the same again to go on."
+        ) from error
+    return built
 
 
-def _count(built: Sequence[Built], photos: Sequence[Photo], config: EditConfig) -> dict[str, Any]:
+def _count_in(state: Run, built: Sequence[Built], config: EditConfig, root: Path) -> None:
+    """Count finished images; raises RuntimeError after too many failed turns in a row."""
+    state.made += len(built)
+    for one in built:
+        for outcome in one.outcomes:
+            if not outcome.failed:
+                state.failures.clear()
+            else:
+                state.failures.append((one.record.id, outcome.editor, outcome.error))
+    if len(state.failures) >= config.stop_after:
+        _give_up(root, state.failures, f"{len(state.failures)} turns in a row failed")
+
+
+def _give_up(root: Path, failures: Sequence[tuple[str, str, str]], what: str) -> None:
+    folder.forget(root, {image for image, _, _ in failures})
+    image, editor, error = failures[-1]
+    raise RuntimeError(
+        f"Expected the editors to work, but {what}. The last one: '{editor}' on image {image}: {error}. The other "
+        "images are kept; mend the editor and run the same again to go on."
+    )
+
+
+def _conclude(
+    plans: Sequence[ImagePlan],
+    bases: Bases,
+    config: EditConfig,
+    root: Path,
+    settings: dict[str, Any],
+    identity: dict[str, Any],
+    state: Run,
+) -> BuildSummary:
+    """Finish the data set where every image is done; else say what there is."""
+    done = folder.done(root)
+    finished = all(_name(plan) in done for plan in plans)
+    try:
+        built = [folder.read_part(root, name) for name in sorted(done)]
+    except FileNotFoundError:  # another shard has just finished the data set
+        meta = read_dataset_yaml(root)
+        return BuildSummary(root, meta.counts, bases.skipped, meta.built["audit"])
+    audit = summarize(outcome for one in built for outcome in one.outcomes)
+    counts = _count(built, bases, config)
+    summary = BuildSummary(root, counts, bases.skipped, audit, finished, state.images_per_hour)
+    if finished:
+        _refuse_useless_editors(built, root)
+        _write_audit(built, summary, config)
+        meta = _describe(summary, bases, settings, identity, config)
+        folder.finish(root, [one.record for one in built], meta)
+    return summary
+
+
+def _refuse_useless_editors(built: Sequence[Built], root: Path) -> None:
+    """Raise RuntimeError for an editor that failed whenever it was asked: its class would be empty."""
+    for name in {outcome.editor for one in built for outcome in one.outcomes}:
+        own = [(one.record.id, o.editor, o.error, o.failed) for one in built for o in one.outcomes if o.editor == name]
+        if all(failed for *_, failed in own):
+            _give_up(root, [(image, editor, error) for image, editor, error, _ in own], f"'{name}' failed every time")
+
+
+def _speed(state: Run) -> str:
+    """Images per hour so far; text of one width, so that the line does not jump."""
+    return f"{state.images_per_hour:,.0f} images/hour" if state.images_per_hour else ""
+
+
+def _count(built: Sequence[Built], bases: Bases, config: EditConfig) -> dict[str, Any]:
     """Counts by what the masks say, not by what was planned."""
     coverage = Counter(one.coverage for one in built)
     editors = Counter(editor_id for one in built for editor_id in one.editor_ids)
@@ -145,29 +233,79 @@ def _count(built: Sequence[Built], photos: Sequence[Photo], config: EditConfig) 
         "dropped_turns": sum(not turn.accepted for turn in turns),
         "editors": {name: editors[number] for number, name in enumerate(config.editors, start=1)},
         "splits": {split: splits[split] for split in ("train", "val", "test")},
-        "photographs": len(photos),
-        "scenes": len({photo.scene for photo in photos}),
+        "photographs": len(bases.photos),
+        "scenes": len(bases.splits),
     }
 
 
+def _write_audit(built: Sequence[Built], summary: BuildSummary, config: EditConfig) -> None:
+    """Write audit.json and the contact sheet."""
+    dropped = [
+        {"id": one.record.id, "editor": turn.editor, "reasons": list(turn.reasons), "error": turn.error}
+        for one in built
+        for turn in one.outcomes
+        if not turn.accepted
+    ]
+    strips = [
+        {"id": one.record.id, "editor": turn.editor, "jpeg": turn.strip, **_caption(turn)}
+        for one in built
+        for turn in one.outcomes
+        if turn.strip
+    ]
+    bad = [one for one in strips if one["kind"] == "dropped"][:MOST_LISTED]
+    shown = [*bad, *(one for one in strips if one["kind"] == "accepted")]
+    audit = {
+        "thresholds": {name: getattr(config, name) for name in THRESHOLDS},
+        "editors": summary.audit,
+        "dropped_turns": len(dropped),
+        "dropped": dropped[:MOST_LISTED],
+        "skipped_photographs": len(summary.skipped),
+    }
+    write_json(summary.root / folder.AUDIT, audit)
+    write_contact_page(summary.root / folder.CONTACT, summary.audit, title=NAME, strips=shown)
+
+
+def _caption(turn: Any) -> dict[str, str]:
+    if not turn.accepted:
+        return {"kind": "dropped", "caption": f"dropped after {turn.tries} tries: {', '.join(turn.reasons)}"}
+    inside, similarity = turn.numbers["mean_inside"], turn.numbers["ssim_inside"]
+    text = f"mean change {inside:.1f} grey levels" + (f", SSIM {similarity:.2f}" if similarity is not None else "")
+    return {"kind": "accepted", "caption": text + (f", try {turn.tries}" if turn.tries > 1 else "")}
+
+
 def _describe(
-    summary: BuildSummary, photos: Sequence[Photo], config: EditConfig, settings: dict[str, Any]
+    summary: BuildSummary, bases: Bases, settings: dict[str, Any], identity: dict[str, Any], config: EditConfig
 ) -> DatasetMeta:
-    """What `dataset.yaml` says. It names no folder of this machine but the one in the settings, and no time."""
-    pixels = sha256("".join(photo.digest for photo in photos).encode()).hexdigest()[:16]
+    """What `dataset.yaml` says. It names no folder of this machine but those in the settings, and no time."""
     return DatasetMeta(
-        name="edits",
+        name=NAME,
         version="1",
         labels=LabelSpace(tuple(config.editors)),
         mask="ids",
-        licence="; ".join(sorted({photo.licence for photo in photos})),
+        licence="; ".join(sorted({photo.licence for photo in [*bases.photos, *bases.captions]})),
         built={
             "by": f"forensegm {__version__}",
             "settings": settings,
-            "libraries": {name: version(name) for name in LIBRARIES},
-            "pixels": pixels,
+            **identity,
             "audit": summary.audit,
             "skipped": len(summary.skipped),
         },
         counts=summary.counts,
     )
+
+
+def _digest(bases: Bases) -> str:
+    listed = "".join(photo.digest for photo in bases.photos) + "".join(one.captions[0] for one in bases.captions)
+    return sha256(listed.encode()).hexdigest()[:16]
+
+
+def _libraries(config: EditConfig) -> dict[str, str]:
+    """Versions of what the images depend on."""
+    found = {name: version(name) for name in LIBRARIES}
+    if models_of(config):
+        for name in MODEL_LIBRARIES:
+            try:
+                found[name] = version(name)
+            except PackageNotFoundError:
+                logger.debug("%s is not installed", name)
+    return found

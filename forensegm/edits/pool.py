@@ -14,7 +14,10 @@ from typing import Protocol, TypeVar
 
 import cv2
 
+from forensegm.config import EditConfig
 from forensegm.edits import sources
+from forensegm.edits.models_needed import models_of, uses_gpu
+from forensegm.edits.ray_pool import ray_pool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,8 +32,11 @@ class Run(Protocol):
 
 
 @contextmanager
-def worker_pool(workers: int) -> Iterator[Run]:
-    """Yield a `Run` over `workers` processes; 1 = in this process, 0 = one per core that this process may use.
+def worker_pool(config: EditConfig) -> Iterator[Run]:
+    """Yield a `Run` over the processes that the configuration asks for.
+
+    Local: 1 = in this process, 0 = one per core that this process may use, or a single one where models are loaded:
+    several would share one accelerator, or one machine's memory. With Ray: see `ray_pool`.
 
     Processes are spawned, not forked: OpenCV's threads do not survive a fork. On the way out, also by Ctrl-C, work
     not yet begun is dropped and work begun is waited for.
@@ -38,7 +44,11 @@ def worker_pool(workers: int) -> Iterator[Run]:
     Raises:
         RuntimeError: a worker process died.
     """
-    count = workers or available_cores()
+    if config.engine == "ray":
+        with ray_pool(config.workers, gpus=uses_gpu(config)) as run:
+            yield run
+        return
+    count = config.workers or (1 if models_of(config) else available_cores())
     if count == 1:
         threads = cv2.getNumThreads()
         cv2.setNumThreads(1)

@@ -1,4 +1,4 @@
-"""Where an edit goes: proposals that need no model. Each is a hard mask, or None where nothing fitting was found."""
+"""Where an edit goes: proposals of hard masks, or None where nothing fitting was found. Those here need no model."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from scipy import ndimage
 from skimage.segmentation import slic
 
 from forensegm.edits.editors.base import Region
+from forensegm.edits.grounded import GROUNDED_SAM
+from forensegm.edits.loading import NeedsModel
+from forensegm.edits.view import Area, Found, Proposer, View
 from forensegm.sample import Image
-
-Area = tuple[float, float]
-Proposer = Callable[[Image, Area, np.random.Generator], Region | None]
 
 GRABCUT_SIDE = 128  # larger images are segmented at this size: four times faster than 256, and as good for a proposal
 TRIES = 4
@@ -93,30 +93,70 @@ def shapes(image: Image, area: Area, rng: np.random.Generator) -> Region:
     return region.reshape(height, width)
 
 
-REGIONS: dict[str, Proposer] = {"superpixels": superpixels, "grabcut": grabcut, "shapes": shapes}
+def known_objects(view: View) -> Found | None:
+    """Take an annotated object of a fitting area that the border does not cut, grown by a few pixels.
+
+    Annotations run through the object's rim; an edit that leaves the rim leaves a ghost.
+    """
+    fitting = []
+    for one in view.objects:
+        grown = np.asarray(ndimage.binary_dilation(one.region, iterations=grow_by(one.region)))
+        if not one.border and _fitting(grown, view.area) is not None:
+            fitting.append(Found(grown, one.name))
+    return fitting[int(view.rng.integers(len(fitting)))] if fitting else None
 
 
-def draw_region(
-    image: Image, area: Area, *, rng: np.random.Generator, proposers: Mapping[str, Proposer] | None = None
-) -> tuple[Region, str]:
+def grow_by(region: Region) -> int:
+    """Pixels by which an annotated region is grown: a twentieth of its size, at least 2."""
+    return max(2, round(math.sqrt(float(region.sum())) / 20))
+
+
+def _from_pixels(propose: Callable[[Image, Area, np.random.Generator], Region | None]) -> Proposer:
+    """Make a proposer of a function that looks at pixels alone."""
+
+    def proposer(view: View) -> Found | None:
+        region = propose(view.image, view.area, view.rng)
+        return None if region is None else Found(region)
+
+    return proposer
+
+
+OFFLINE: dict[str, Proposer] = {
+    "superpixels": _from_pixels(superpixels),
+    "grabcut": _from_pixels(grabcut),
+    "shapes": _from_pixels(shapes),
+}
+ABOUT = {
+    "superpixels": "Neighbouring SLIC superpixels of similar colour",
+    "grabcut": "What stands in the middle of a random box, cut out by GrabCut",
+    "shapes": "Ellipses, convex polygons and blobs of exactly a drawn area",
+    "objects": "Annotated objects (COCO) of a fitting area that the border does not cut, grown by a few pixels",
+    "grounded_sam": "What Grounding DINO finds for the planner's words, outlined by SAM",
+}
+REGIONS: dict[str, Proposer | NeedsModel[Proposer]] = {
+    **OFFLINE,
+    "objects": known_objects,
+    "grounded_sam": GROUNDED_SAM,
+}
+
+
+def draw_region(view: View, proposers: Mapping[str, Proposer] | None = None) -> tuple[Found, str]:
     """Draw a region with a randomly chosen proposer; where none finds a fitting one, `shapes` does.
 
     Args:
-        image: uint8 RGB HxWx3.
-        area: smallest and largest share of the image, 0 < smallest <= largest < 1.
-        rng: the only source of randomness.
-        proposers: what to choose from; None = all of `REGIONS`.
+        view: the image, and 0 < smallest <= largest < 1 as the area to keep to.
+        proposers: what to choose from; None = those that need no model.
 
     Returns:
-        bool HxW with at least one pixel set and an area within `area`, to whole pixels; and the proposer's name.
+        bool HxW with at least one pixel set and an area within `view.area`, to whole pixels; and the proposer's name.
     """
-    table = REGIONS if proposers is None else proposers
+    table = OFFLINE if proposers is None else proposers
     for _ in range(TRIES):
-        name = str(rng.choice(sorted(table)))
-        region = table[name](image, area, rng)
-        if region is not None:
-            return region, name
-    return shapes(image, area, rng), "shapes"
+        name = str(view.rng.choice(sorted(table)))
+        found = table[name](view)
+        if found is not None and _fitting(found.region, view.area) is not None:
+            return found, name
+    return Found(shapes(view.image, view.area, view.rng)), "shapes"
 
 
 def pixel_limits(hw: tuple[int, int], area: Area) -> tuple[int, int]:

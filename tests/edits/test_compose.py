@@ -30,8 +30,10 @@ def test_with_turn_leaves_the_layers_before_it():
 
 def test_splice_is_bit_equal_outside():
     region = np.array([[1, 0, 0], [0, 0, 1]], bool)
-    result = compose(image_of(10), image_of(11), region, mode="splice", editor="any")
-    assert result[..., 0].tolist() == [[11, 10, 10], [10, 10, 11]]
+    composed = compose(image_of(10), image_of(11), region, mode="splice", editor="any")
+    assert composed.image[..., 0].tolist() == [[11, 10, 10], [10, 10, 11]]
+    assert (composed.whole == 11).all()
+    assert composed.how == ""
 
 
 def test_shared_case_of_an_editor_that_changes_everything(shared):
@@ -46,7 +48,26 @@ def test_shared_case_of_an_editor_that_changes_everything(shared):
     assert np.abs(result.astype(int) - source)[~region].max() == 0
 
 
-@pytest.mark.parametrize("edited", [image_of(1, (3, 2)), image_of(1).astype(float), image_of(1)[..., 0]])
+@pytest.mark.parametrize("edited", [image_of(90, (3, 2)), image_of(1).astype(float), image_of(1)[..., 0]])
 def test_another_size_or_type_is_refused(edited):
-    with pytest.raises(ValueError, match="Expected the editor 'mine' to return uint8"):
-        compose(image_of(0), edited, np.ones((2, 3), bool), mode="splice", editor="mine")
+    with pytest.raises(ValueError, match="Expected the editor 'mine' to keep to its input"):
+        compose(image_of(0), edited, np.eye(2, 3, dtype=bool), mode="splice", editor="mine")
+
+
+def test_feather_lies_inside_the_label():
+    region = np.zeros((20, 20), bool)
+    region[4:16, 4:16] = True
+    before, edited = image_of(10, (20, 20)), image_of(210, (20, 20))
+    result = compose(before, edited, region, mode="splice", editor="any", fade=3).image
+    assert np.array_equal(result[~region], before[~region])
+    assert (result[9, 4:10, 0] > 10).all()  # from the first pixel of the label on it is mixed
+    assert np.all(np.diff(result[9, 4:8, 0].astype(int)) > 0)
+    assert result[9, 9, 0] == 210
+
+
+def test_regenerate_takes_the_whole_frame_and_labels_what_was_asked():
+    region = np.array([[1, 0, 0], [0, 0, 1]], bool)
+    result = compose(image_of(10), image_of(11), region, mode="regenerate", editor="any", fade=2).image
+    assert (result == 11).all()
+    layers = Layers.of(image_of(10)).with_turn(result, region, editor_id=4, turn=1)
+    assert layers.mask.tolist() == [[4, 0, 0], [0, 0, 4]]

@@ -5,8 +5,8 @@ from pathlib import Path
 import yaml
 
 from forensegm.config import EditConfig, plain
-from forensegm.edits import EDITORS
-from forensegm.edits.sources import PACKAGED
+from forensegm.edits.editors import OFFLINE
+from forensegm.edits.sources.packaged import PACKAGED
 
 FOLDER = Path(__file__).resolve().parents[2] / "datasets" / "demo"
 
@@ -20,5 +20,5 @@ def test_recipe_equals_the_defaults():
 
 def test_readme_names_every_editor_and_photograph():
     text = (FOLDER / "README.md").read_text("utf-8")
-    assert all(f"| {name} |" in text for name in EDITORS)
+    assert all(f"| {name} |" in text for name in OFFLINE)
     assert all(Path(file).stem in text for _, file, _, _ in PACKAGED)

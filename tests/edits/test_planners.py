@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from forensegm.config import EditConfig
-from forensegm.edits.editors import EDITORS
-from forensegm.edits.planners import PLANNERS, allot, describe_place, plan_images
+from forensegm.edits.editors import OFFLINE
+from forensegm.edits.planners import PLANNERS, describe_place
+from forensegm.edits.plans import allot, plan_images
+from forensegm.edits.regions import OFFLINE as PROPOSERS
 from forensegm.edits.sources import Photo
+from forensegm.edits.view import View
 
 
 def photos(scenes, per_scene=1, hw=(80, 100)):
@@ -80,12 +83,13 @@ def test_same_seed_same_plan():
     assert plans(config) != plans(EditConfig(images=20, size=32, seed=1))
 
 
-@pytest.mark.parametrize("name", EDITORS)
+@pytest.mark.parametrize("name", OFFLINE)
 def test_rule_planner(name):
     image = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
     for seed in range(3):
-        plan = PLANNERS["rules"](image, EDITORS[name], (0.05, 0.2), np.random.default_rng(seed))
-        assert plan.kind in EDITORS[name].kinds
+        view = View(image, (0.05, 0.2), np.random.default_rng(seed))
+        plan = PLANNERS["rules"](view, OFFLINE[name], PROPOSERS)
+        assert plan.kind in OFFLINE[name].kinds
         assert 0.04 < plan.region.mean() < 0.21
         assert plan.instruction[0].isupper()
         assert plan.instruction.endswith(".")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from skimage.measure import label
 
-from forensegm.edits.regions import REGIONS, draw_region, pixel_limits, shapes
+from forensegm.edits.regions import OFFLINE, draw_region, known_objects, pixel_limits, shapes
+from forensegm.edits.view import SceneObject, View
 
 
 def scene(hw=(96, 128)):
@@ -14,12 +15,17 @@ def scene(hw=(96, 128)):
     return image
 
 
-@pytest.mark.parametrize("name", REGIONS)
+def propose(name, image, area, seed):
+    found = OFFLINE[name](View(image, area, np.random.default_rng(seed)))
+    return None if found is None else found.region
+
+
+@pytest.mark.parametrize("name", OFFLINE)
 def test_contract(name):
     image, area = scene(), (0.02, 0.2)
     kept = image.copy()
-    found = [REGIONS[name](image, area, np.random.default_rng(seed)) for seed in range(12)]
-    again = [REGIONS[name](image, area, np.random.default_rng(seed)) for seed in range(12)]
+    found = [propose(name, image, area, seed) for seed in range(12)]
+    again = [propose(name, image, area, seed) for seed in range(12)]
     assert np.array_equal(image, kept)
     smallest, largest = pixel_limits(image.shape[:2], area)
     fitting = [region for region in found if region is not None]
@@ -39,9 +45,9 @@ def test_contract(name):
 def test_draw_region_always_fits(hw, area):
     smallest, largest = pixel_limits(hw, area)
     for seed in range(4):
-        region, name = draw_region(scene(hw), area, rng=np.random.default_rng(seed))
-        assert name in REGIONS
-        assert smallest <= region.sum() <= largest
+        found, name = draw_region(View(scene(hw), area, np.random.default_rng(seed)))
+        assert name in OFFLINE
+        assert smallest <= found.region.sum() <= largest
 
 
 def test_pixel_limits_by_hand():
@@ -60,7 +66,7 @@ def test_shapes_are_one_piece_without_holes():
 def test_grabcut_finds_the_disc():
     image = scene()
     disc = image[..., 0] == 220
-    found = [REGIONS["grabcut"](image, (0.02, 0.2), np.random.default_rng(seed)) for seed in range(12)]
+    found = [propose("grabcut", image, (0.02, 0.2), seed) for seed in range(12)]
     overlaps = [(region & disc).sum() / (region | disc).sum() for region in found if region is not None]
     assert max(overlaps) > 0.7
 
@@ -69,6 +75,27 @@ def test_own_proposer_and_the_way_out_where_it_finds_nothing():
     def nothing(*_):
         return None
 
-    region, name = draw_region(scene(), (0.1, 0.2), rng=np.random.default_rng(0), proposers={"nothing": nothing})
+    found, name = draw_region(View(scene(), (0.1, 0.2), np.random.default_rng(0)), {"nothing": nothing})
     assert name == "shapes"
-    assert region.any()
+    assert found.region.any()
+
+
+def block(rows, columns, hw=(96, 128)):
+    region = np.zeros(hw, bool)
+    region[rows, columns] = True
+    return region
+
+
+def test_known_objects_are_grown_and_filtered_by_area_and_border():
+    fitting = SceneObject("cup", block(slice(30, 60), slice(40, 70)), border=False)
+    others = [
+        SceneObject("speck", block(slice(5, 7), slice(5, 7)), border=False),
+        SceneObject("wall", block(slice(2, 94), slice(2, 126)), border=False),
+        SceneObject("cut off", block(slice(0, 30), slice(0, 30)), border=True),
+    ]
+    view = View(scene(), (0.02, 0.2), np.random.default_rng(0), objects=(fitting, *others))
+    found = [known_objects(view) for _ in range(8)]
+    assert {one.name for one in found} == {"cup"}
+    assert found[0].region[fitting.region].all()
+    assert found[0].region.sum() == 30 * 30 + 4 * 30 * 2 + 4  # a diamond of two pixels: four corners of one pixel
+    assert known_objects(View(scene(), (0.02, 0.2), np.random.default_rng(0), objects=tuple(others))) is None

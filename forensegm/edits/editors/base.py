@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -26,7 +26,8 @@ class EditTask:
         rng: the only source of randomness; the same state gives the same edit.
         donor: returns a new uint8 RGB image of the same size on every call, cut from another photograph of the split.
         kind: add, remove or change.
-        instruction: the same wish as a sentence, for editors that read.
+        instruction: the same wish as an order, for editors that follow orders.
+        prompt: what is to be seen in the region afterwards, for editors that fill it; may be empty.
     """
 
     image: Image
@@ -35,6 +36,7 @@ class EditTask:
     donor: Callable[[], Image]
     kind: Kind = "change"
     instruction: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,8 @@ class EditorOutput:
 
 
 EditFunction = Callable[[EditTask], EditorOutput]
+BatchFunction = Callable[[Sequence[EditTask]], list[EditorOutput]]
+Generate = Callable[[Sequence[tuple[str, int]]], list[EditorOutput]]  # (prompt, seed) of each image
 
 
 @dataclass(frozen=True)
@@ -58,17 +62,33 @@ class Editor:
     """An editing function and what a planner and the composition have to know about it.
 
     Attributes:
-        run: the function.
+        run: the function; None where it is made by `load`.
         kinds: the kinds of edit it can make.
         composite: splice (only the region is taken over) or regenerate (the whole frame went through the editor).
         needs_donor: whether it takes content from another photograph.
+        reads: whether it follows the instruction or the prompt.
+        load: makes, from its options, a function that edits several images at once.
+        load_generator: makes, from the same options, a function that generates images from prompts and seeds.
+        defaults: its options, each of which `edit.options` may override.
+        models: names of those options that name models.
+        about: what it is, in a line; empty = the first line of the function's docstring.
+        cost: compute of one edit at its native size, in TFLOP; 0 = unknown or none to speak of.
     """
 
-    run: EditFunction
+    run: EditFunction | None = None
     kinds: tuple[Kind, ...] = ("change",)
     composite: Composite = "splice"
     needs_donor: bool = False
+    reads: bool = False
+    load: Callable[[Mapping[str, Any]], BatchFunction] | None = None
+    load_generator: Callable[[Mapping[str, Any]], Generate] | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    models: tuple[str, ...] = ()
+    about: str = ""
+    cost: float = 0.0
 
     def __call__(self, task: EditTask) -> EditorOutput:
-        """Make the edit."""
+        """Make one edit; raises ValueError for an editor that has to be loaded first."""
+        if self.run is None:
+            raise ValueError("Expected an editor that needs no model, got one that has to be loaded with its options.")
         return self.run(task)
