@@ -42,9 +42,9 @@ def find_bases(config: EditConfig, run: Run, root: Path, progress: Progress | No
     """Find the base images; raises ValueError where they are too few for the splits."""
     photos, skipped = ([], []) if config.photos == "none" else _find_photos(config, run, root, progress)
     captions = list_captions(config.captions) if config.captions else []
-    scenes = sorted({one.scene for one in [*photos, *captions]})
     needed = sum(share > 0 for share in config.split)
-    if len(scenes) < needed:
+    scenes = sorted({one.scene for one in photos})
+    if len(scenes) < needed and config.photos != "none":
         where = f"in '{config.photos}'" if config.photos else "among those of the installed packages"
         examples = "".join(f" Left out: {path} ({reason})." for path, reason in skipped[:3])
         found = len(photos) + len(skipped)
@@ -52,7 +52,15 @@ def find_bases(config: EditConfig, run: Run, root: Path, progress: Progress | No
             f"Expected at least {needed} usable photographs {where}, one for each split to fill, got {len(scenes)} in "
             f"{found} image files.{examples} Add photographs, or lower edit.size."
         )
-    return Bases(photos, captions, skipped, assign_groups(scenes, config.split, seed=config.seed))
+    splits = assign_groups(scenes, config.split, seed=config.seed) if scenes else {}
+    written = sorted({one.scene for one in captions} - set(scenes))
+    if captions and len(written) < needed and not scenes:
+        raise ValueError(
+            f"Expected at least {needed} captions in '{config.captions}', one a split, got {len(written)}."
+        )
+    # Apart from the photographs, so that each split has captions; a caption of a photograph stays in its split.
+    splits |= assign_groups(written, config.split, seed=config.seed) if written else {}
+    return Bases(photos, captions, skipped, splits)
 
 
 def _find_photos(

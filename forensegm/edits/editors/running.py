@@ -14,7 +14,7 @@ from typing import Any
 from forensegm.config import EditConfig
 from forensegm.edits.editors import Editor, EditorOutput, EditTask, find_editor
 from forensegm.edits.editors.base import BatchFunction, Generate
-from forensegm.edits.loading import NeedsModel, ready
+from forensegm.edits.loading import NeedsModel, options_of, ready
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,7 @@ def load_generator(name: str, config: EditConfig) -> Generate:
 
 
 def _load(name: str, part: NeedsModel[Any], config: EditConfig) -> Any:
+    options_of(name, part, config)  # raises for an unknown one
     try:
         return ready(name, part, config)
     except (ValueError, RuntimeError, ImportError, OSError) as error:

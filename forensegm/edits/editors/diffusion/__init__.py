@@ -59,7 +59,8 @@ def edit_batch(pipeline: Any, row: Row, options: Mapping[str, Any], tasks: Seque
     reader = pipeline[0] if isinstance(pipeline, tuple) else pipeline
     grid = {"multiple": row.multiple, "smallest": row.smallest, "cell": cell_of(main)}
     padded = [pad(one.image, one.region, **grid) for one in tasks]
-    wishes = [cut_words(reader, _wish(row, one)) for one in tasks]
+    limit = int(options["call"].get("max_sequence_length", 0))
+    wishes = [cut_words(reader, _wish(row, one), limit=limit) for one in tasks]
     seeds = [int(one.rng.integers(2**31)) for one in tasks]
     outputs: dict[int, EditorOutput] = {}
     for group in _groups(padded, together=row.batched):

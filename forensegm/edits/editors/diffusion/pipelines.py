@@ -12,6 +12,7 @@ from forensegm.lookup import require
 
 logger = logging.getLogger(__name__)
 
+NO_LIMIT = 100_000  # tokenizers without a limit state a huge one
 DENOISERS = ("unet", "transformer")
 
 
@@ -31,11 +32,13 @@ def load_pipeline(kind: str, model: str, options: Mapping[str, Any]) -> Any:
     diffusers = require("diffusers", extra="diffusion")
     if not hasattr(diffusers, kind):
         raise RuntimeError(f"Expected diffusers to have {kind}, got version {diffusers.__version__}. Update it.")
+    for library in (diffusers, require("transformers", extra="diffusion")):
+        quieten(library)
     path = Path(model).expanduser()
     device = best_device(str(options["device"]))
     pipeline = getattr(diffusers, kind).from_pretrained(
         str(path) if path.exists() else model,
-        torch_dtype=torch_dtype(str(options["dtype"]), device),
+        dtype=torch_dtype(str(options["dtype"]), device),
         local_files_only=bool(options["local_files_only"]),
     )
     pipeline.set_progress_bar_config(disable=True)
@@ -43,6 +46,12 @@ def load_pipeline(kind: str, model: str, options: Mapping[str, Any]) -> Any:
     if options["compile"]:
         _compile(pipeline)
     return pipeline
+
+
+def quieten(library: Any) -> None:
+    """Keep a library's own progress bars and advice out of the build's."""
+    library.utils.logging.disable_progress_bar()
+    library.utils.logging.set_verbosity_error()
 
 
 def _place(pipeline: Any, device: str, offload: str) -> None:
@@ -73,16 +82,17 @@ def cell_of(pipeline: Any) -> int:
     return next((int(getattr(pipeline, name)) for name in names if getattr(pipeline, name, None)), 8)
 
 
-def cut_words(pipeline: Any, prompt: str) -> tuple[str, dict[str, int]]:
+def cut_words(pipeline: Any, prompt: str, *, limit: int = 0) -> tuple[str, dict[str, int]]:
     """Return the prompt as the pipeline will read it, and how many tokens each of its tokenizers has to leave out.
 
     A prompt that is too long for every tokenizer is cut at a word, so that what is read is what the record says; where
-    one tokenizer holds it all, the pipeline is left to cut for the others.
+    one tokenizer holds it all, the pipeline cuts for the others. `limit` holds for tokenizers that state none.
     """
+    parts = getattr(pipeline, "components", {})
     tokenizers = {
-        name: part
-        for name, part in getattr(pipeline, "components", {}).items()
-        if name.startswith("tokenizer") and part is not None and 0 < getattr(part, "model_max_length", 0) < 100_000
+        name: (part, int(most))
+        for name, part in parts.items()
+        if name.startswith("tokenizer") and part is not None and (most := _limit(part, limit))
     }
     left = {name: _too_many(part, prompt) for name, part in tokenizers.items()}
     if left and all(left.values()):
@@ -93,6 +103,11 @@ def cut_words(pipeline: Any, prompt: str) -> tuple[str, dict[str, int]]:
     return prompt, {name: count for name, count in left.items() if count}
 
 
-def _too_many(tokenizer: Any, prompt: str) -> int:
-    tokens = tokenizer(prompt, truncation=False, verbose=False)["input_ids"]
-    return max(0, len(tokens) - int(tokenizer.model_max_length))
+def _limit(tokenizer: Any, limit: int) -> int:
+    own = getattr(tokenizer, "model_max_length", 0)
+    return int(own) if 0 < own < NO_LIMIT else limit
+
+
+def _too_many(tokenizer: tuple[Any, int], prompt: str) -> int:
+    part, most = tokenizer
+    return max(0, len(part(prompt, truncation=False)["input_ids"]) - most)

@@ -161,6 +161,7 @@ DIFFUSION: dict[str, Row] = {
         smallest=64,
         steps=50,
         guidance=5.0,
+        call={"max_sequence_length": 256},
         text_pipeline="KolorsPipeline",
         text_model="Kwai-Kolors/Kolors-diffusers",
         gigabytes=18.0,
