@@ -72,7 +72,8 @@ class GroundedSam:
         inputs = self.segmenter_processor(picture, input_boxes=[[box]], return_tensors="pt").to(self.segmenter.device)
         with torch.inference_mode():
             outputs = self.segmenter(**inputs, multimask_output=False)
-        masks = self.segmenter_processor.post_process_masks(outputs.pred_masks.cpu(), inputs["original_sizes"].cpu())
+        sizes = (inputs["original_sizes"].cpu(), inputs["reshaped_input_sizes"].cpu())
+        masks = self.segmenter_processor.post_process_masks(outputs.pred_masks.cpu(), *sizes)
         return np.asarray(masks[0][0, 0].numpy(), dtype=bool)
 
 

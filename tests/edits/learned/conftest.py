@@ -476,6 +476,113 @@ def tiny_model(tmp_path_factory):
     return folder_of
 
 
+def grounding_dino():
+    """A Grounding DINO over letters, and its processor."""
+    letters = string.ascii_lowercase
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *letters, *(f"##{one}" for one in letters)]
+    vocab = {word: number for number, word in enumerate(words)}
+    tokenizer = transformers.BertTokenizer(vocab=vocab, model_max_length=256)
+    bert = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 37}
+    swin = {"embed_dim": 8, "depths": [1, 1, 1, 1], "num_heads": [1, 2, 2, 2], "window_size": 4, "image_size": 64}
+    config = transformers.GroundingDinoConfig(
+        backbone_config=transformers.SwinConfig(**swin, out_features=["stage2", "stage3", "stage4"]),
+        text_config=transformers.BertConfig(vocab_size=len(vocab), **bert),
+        d_model=32,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_ffn_dim=37,
+        decoder_ffn_dim=37,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        num_queries=8,
+    )
+    sizes = {"shortest_edge": 64, "longest_edge": 128}
+    processor = transformers.GroundingDinoProcessor(transformers.GroundingDinoImageProcessor(size=sizes), tokenizer)
+    return transformers.GroundingDinoForObjectDetection(config).eval(), processor
+
+
+def sam():
+    """A Segment Anything of 64 pixels a side, and its processor."""
+    side = {"hidden_size": 16, "image_size": 64, "patch_size": 8}
+    vision = transformers.SamVisionConfig(
+        **side,
+        output_channels=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_pos_feats=8,
+        window_size=4,
+        global_attn_indexes=[0],
+        mlp_dim=32,
+    )
+    prompts = transformers.SamPromptEncoderConfig(**side, mask_input_channels=4)
+    decoder = transformers.SamMaskDecoderConfig(
+        hidden_size=16, mlp_dim=32, num_hidden_layers=1, num_attention_heads=2, iou_head_hidden_dim=16
+    )
+    config = transformers.SamConfig(vision_config=vision, prompt_encoder_config=prompts, mask_decoder_config=decoder)
+    square = {"height": 64, "width": 64}
+    images = transformers.SamImageProcessor(
+        size={"longest_edge": 64},
+        pad_size=square,
+        mask_size={"longest_edge": 16},
+        mask_pad_size={"height": 16, "width": 16},
+    )
+    return transformers.SamModel(config).eval(), transformers.SamProcessor(images)
+
+
+@pytest.fixture(scope="session")
+def tiny_part(tmp_path_factory):
+    """A function from the name of a model with a processor to the folder that holds both."""
+    makers = {"qwen_vl": qwen_vl, "grounding_dino": grounding_dino, "sam": sam}
+    made = {}
+
+    def folder_of(name):
+        if name not in made:
+            torch.manual_seed(0)
+            made[name] = tmp_path_factory.mktemp(name)
+            for part in makers[name]():
+                part.save_pretrained(made[name])
+        return str(made[name])
+
+    return folder_of
+
+
+@pytest.fixture(scope="session")
+def answering_model(tmp_path_factory):
+    """A function that teaches the tiny Qwen2.5-VL one answer to one question about some images; returns its folder."""
+
+    def teach(images, question, answer):
+        from PIL import Image
+
+        torch.manual_seed(0)
+        model, processor = qwen_vl()
+        pictures = [{"type": "image", "image": Image.fromarray(image)} for image in images]
+        content = [*pictures, {"type": "text", "text": question}]
+        inputs = processor.apply_chat_template(
+            [{"role": "user", "content": content}],
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+        )
+        tokens = torch.tensor([[*processor.tokenizer(answer)["input_ids"], model.generation_config.eos_token_id]])
+        labels = torch.cat([torch.full_like(inputs["input_ids"], -100), tokens], 1)
+        inputs["input_ids"] = torch.cat([inputs["input_ids"], tokens], 1)
+        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+        if "mm_token_type_ids" in inputs:
+            inputs["mm_token_type_ids"] = torch.cat([inputs["mm_token_type_ids"], torch.zeros_like(tokens)], 1)
+        optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+        for _ in range(250):
+            optimizer.zero_grad()
+            model(**inputs, labels=labels).loss.backward()
+            optimizer.step()
+        folder = tmp_path_factory.mktemp("answering")
+        model.eval().save_pretrained(folder)
+        processor.save_pretrained(folder)
+        return str(folder)
+
+    return teach
+
+
 BUILDERS = {
     "sd2": sd2,
     "sd2_text": sd2_text,
