@@ -126,6 +126,8 @@ class DataConfig:
         keep_edits: share of training crops that are drawn around an edited pixel, 0..1.
         workers: loader processes; 0 = load in the main process. The items are the same for any number.
         on_error: what to do with an unreadable item: skip (count and name it) or raise.
+        regenerated_outside: what training takes the pixels outside the mask for, where an editor redrew the whole
+            frame: keep (authentic, as the mask says) or ignore (left out of the loss: changed without being asked).
     """
 
     source: str = ""
@@ -137,6 +139,7 @@ class DataConfig:
     keep_edits: float = 0.5
     workers: int = 0
     on_error: Literal["skip", "raise"] = "skip"
+    regenerated_outside: Literal["keep", "ignore"] = "keep"
 
 
 @dataclass

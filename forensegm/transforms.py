@@ -9,7 +9,7 @@ import numpy as np
 
 from forensegm.config import AugmentConfig
 from forensegm.distortions import Chain, parse_chain
-from forensegm.sample import IGNORE, Image, Mask, Sample
+from forensegm.sample import AUTHENTIC, IGNORE, Image, Mask, Sample
 
 # Surroundings that are distorted with a crop, so that its border looks as it would in the whole distorted image: one
 # 4:2:0 JPEG block of 16 pixels (ITU-T T.81), which also holds the kernel of a blur up to sigma 5.
@@ -18,6 +18,18 @@ NEVER_EDITED = 0  # of a turn map
 
 Plane = Image  # or a Mask: both are uint8 arrays
 Masks = tuple[Mask, ...]
+
+
+def ignore_regenerated(sample: Sample) -> Sample:
+    """Mark what is outside the mask as ignored where an editor redrew the whole frame.
+
+    There, 0 means not asked to change; the pixels went through the editor all the same. Samples without such an edit
+    in their records come back as they are.
+    """
+    edits = sample.meta.get("edits") or ()
+    if not any(edit.get("composite") == "regenerate" for edit in edits):
+        return sample
+    return replace(sample, mask=np.where(sample.mask == AUTHENTIC, np.uint8(IGNORE), sample.mask))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from forensegm.config import AugmentConfig, DataConfig
 from forensegm.distortions import OPS, Op, parse_chain
 from forensegm.sample import Image, Sample
-from forensegm.transforms import TrainTransform, draw_edited_pixel, turned
+from forensegm.transforms import TrainTransform, draw_edited_pixel, ignore_regenerated, turned
 
 PLAIN = AugmentConfig(flip=0, rotate90=False, distort=0)
 
@@ -273,3 +273,14 @@ def test_rotation_is_counter_clockwise() -> None:
 def test_bad_options_are_named(config: AugmentConfig, crop: int, keep_edits: float, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TrainTransform(config, crop, keep_edits)
+
+
+def test_outside_a_regenerated_edit_is_ignored_when_asked() -> None:
+    sample = make_sample(24, 30)
+    regenerated = replace(sample, meta={"edits": [{"composite": "splice"}, {"composite": "regenerate"}]})
+    result = ignore_regenerated(regenerated)
+    assert (result.mask[sample.mask == 0] == 255).all()
+    assert np.array_equal(result.mask[sample.mask != 0], sample.mask[sample.mask != 0])
+    assert ignore_regenerated(sample) is sample
+    spliced = replace(sample, meta={"edits": [{"composite": "splice"}]})
+    assert ignore_regenerated(spliced) is spliced

@@ -267,7 +267,8 @@ def _write_audit(built: Sequence[Built], summary: BuildSummary, config: EditConf
 
 def _caption(turn: Any) -> dict[str, str]:
     if not turn.accepted:
-        return {"kind": "dropped", "caption": f"dropped after {turn.tries} tries: {', '.join(turn.reasons)}"}
+        why = ", ".join(f"{reason} {count}" for reason, count in sorted(Counter(turn.reasons).items()))
+        return {"kind": "dropped", "caption": f"dropped after {turn.tries} tries: {why}"}
     inside, similarity = turn.numbers["mean_inside"], turn.numbers["ssim_inside"]
     text = f"mean change {inside:.1f} grey levels" + (f", SSIM {similarity:.2f}" if similarity is not None else "")
     return {"kind": "accepted", "caption": text + (f", try {turn.tries}" if turn.tries > 1 else "")}

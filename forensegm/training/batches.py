@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.data import DataLoader, Sampler
 
 from forensegm.config import Config
-from forensegm.datasets.torch_dataset import Batch, EpochSampler, TorchDataset, make_loader
+from forensegm.datasets.torch_dataset import Batch, EpochSampler, TorchDataset, Transform, make_loader
+from forensegm.sample import Sample
 from forensegm.training.parts import Parts
+from forensegm.transforms import ignore_regenerated
 
 Index = tuple[int, int]
 
@@ -59,7 +63,10 @@ def make_batches(config: Config, parts: Parts, *, rank: int = 0, world: int = 1)
         ValueError: fewer images than the processes take in one step.
     """
     seed = config.train.seed
-    dataset = TorchDataset(parts.train, transform=parts.transform, seed=seed, on_error=config.data.on_error)
+    transform: Transform = parts.transform
+    if config.data.regenerated_outside == "ignore":
+        transform = partial(_without_regenerated, parts.transform)
+    dataset = TorchDataset(parts.train, transform=transform, seed=seed, on_error=config.data.on_error)
     order = EpochSampler(len(parts.train), seed=seed)
     sampler = RankSampler(order, batch_size=config.data.batch_size, rank=rank, world=world)
     if len(sampler) == 0:
@@ -75,6 +82,10 @@ def make_batches(config: Config, parts: Parts, *, rank: int = 0, world: int = 1)
         pin_memory=torch.cuda.is_available(),
     )
     return loader, sampler
+
+
+def _without_regenerated(transform: Transform, sample: Sample, rng: np.random.Generator) -> Sample:
+    return transform(ignore_regenerated(sample), rng)
 
 
 def windows(batches: Iterable[Batch], accumulate: int) -> Iterator[list[Batch]]:
