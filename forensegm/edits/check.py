@@ -74,7 +74,7 @@ def _thresholds(config: EditConfig) -> list[str]:
         for name in shares
         if not 0 <= getattr(config, name) <= 1
     ]
-    for name, least in (("min_mean_change", 0), ("max_outside", 0), ("retries", 0), ("feather", 0)):
+    for name, least in (("min_mean_change", 0), ("max_outside", 0), ("retries", 0), ("feather", 0), ("max_loaded", 0)):
         if not getattr(config, name) >= least:
             problems.append(f"edit.{name}: Expected {least} or more, got {getattr(config, name)}.")
     for name in ("batch", "stop_after"):

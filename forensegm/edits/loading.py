@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import sys
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
@@ -27,7 +30,7 @@ class NeedsModel(Generic[Part]):
     models: tuple[str, ...] = ("model",)
 
 
-_loaded: dict[str, Any] = {}
+_loaded: OrderedDict[str, Any] = OrderedDict()  # the least recently used one first
 
 
 def options_of(name: str, part: object, config: EditConfig) -> dict[str, Any]:
@@ -59,8 +62,20 @@ def ready(name: str, part: Part | NeedsModel[Part], config: EditConfig) -> Part:
     options = options_of(name, part, config)
     key = f"{name} {json.dumps(options, sort_keys=True)}"
     if key not in _loaded:
+        while 0 < config.max_loaded <= len(_loaded):
+            _loaded.popitem(last=False)
+            free_memory()
         _loaded[key] = part.load(options)
+    _loaded.move_to_end(key)
     return cast("Part", _loaded[key])
+
+
+def free_memory() -> None:
+    """Give back what dropped models and failed calls have left, also on the accelerator."""
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def unload() -> None:

@@ -35,7 +35,7 @@ Progress = Callable[[str, int, int, str], None]
 
 LIBRARIES = ("numpy", "opencv-python", "pillow", "scikit-image", "scipy")  # other versions may give other bytes
 MODEL_LIBRARIES = ("torch", "diffusers", "transformers")
-WHO_AND_WHERE = ("out", "workers", "engine", "shard")  # settings that do not change the data
+WHO_AND_WHERE = ("out", "workers", "engine", "shard", "max_loaded")  # settings that do not change the data
 THRESHOLDS = ("min_share_changed", "min_mean_change", "min_agreement", "max_outside", "quality_check", "retries")
 NAME = "edits"  # of the data set: its folder may be moved
 MOST_LISTED = 200  # dropped turns that audit.json lists and the contact sheet shows

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -14,7 +12,7 @@ from typing import Any
 from forensegm.config import EditConfig
 from forensegm.edits.editors import Editor, EditorOutput, EditTask, find_editor
 from forensegm.edits.editors.base import BatchFunction, Generate
-from forensegm.edits.loading import NeedsModel, options_of, ready
+from forensegm.edits.loading import NeedsModel, free_memory, options_of, ready
 
 logger = logging.getLogger(__name__)
 
@@ -92,11 +90,3 @@ def checked(output: EditorOutput) -> EditorOutput | Failure:
     except (TypeError, ValueError) as error:
         return Failure(f"it gave parameters that are not plain JSON types: {error}")
     return output
-
-
-def free_memory() -> None:
-    """Give back what a failed batch has left on the accelerator."""
-    gc.collect()
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.empty_cache()

