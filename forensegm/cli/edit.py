@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -67,12 +68,16 @@ def _say_estimate(config: Config) -> int:
         where = "a folder here" if model.here else "from the hub or its cache"
         size = f", about {model.gigabytes:.0f} GB" if model.gigabytes else ""
         say(f"model: {model.part} loads {model.model} ({where}{size})")
-    say(f"disk: about {found.megabytes:,.0f} MB" + (f", beside {_gigabytes(found)} of models" if found.models else ""))
+    say(
+        f"disk: about {math.ceil(found.megabytes):,} MB"
+        + (f", beside {_gigabytes(found)} of models" if found.models else "")
+    )
     rate = f"{found.images_per_hour:,.0f} images/hour with {found.workers} worker{'s' if found.workers > 1 else ''}"
     say(f"time: {rate}" + (", without the models" if found.models else "") + ", measured on a dozen images")
     if found.tflop:
         hours = found.tflop / (TFLOPS * 3600)
-        say(f"compute: {found.tflop / 1e6:,.2f} EFLOP at native sizes; {hours:,.1f} h at {TFLOPS} TFLOP/s sustained")
+        amount = f"{found.tflop / 1e6:,.1f} EFLOP" if found.tflop >= 1e5 else f"{found.tflop / 1e3:,.1f} PFLOP"
+        say(f"compute: {amount} at native sizes; {hours:,.2f} h at {TFLOPS} TFLOP/s sustained")
     if found.uncounted:
         say(f"not counted: {', '.join(found.uncounted)}")
     return 0

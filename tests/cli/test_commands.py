@@ -42,6 +42,28 @@ def test_edit_refuses_a_folder_with_other_files(workspace: Any, tmp_path: Path) 
     assert (tmp_path / "thesis.tex").read_text() == "mine"
 
 
+def test_edit_dry_run_says_what_would_be_made_and_writes_nothing(workspace: Any, tmp_path: Path) -> None:
+    out = tmp_path / "data"
+    options = ("--editors", "sd2,telea", "--workers", "1", "--dry-run")
+    done = workspace.run("edit", "--out", out, "--images", "12", "--size", "64", *options)
+    assert done.code == 0, done.err
+    lines = dict(line.split(": ", 1) for line in done.out.splitlines() if ": " in line)
+    assert lines["plan"] == "12 images, nothing is written"
+    assert lines["model"].startswith("sd2 loads sd2-community/stable-diffusion-2-inpainting (from the hub or its cache")
+    assert "images/hour with 1 worker, without the models" in lines["time"]
+    assert "FLOP at native sizes" in lines["compute"]
+    assert not out.exists()
+
+
+def test_edit_shards_say_what_is_missing_and_a_finished_set_stays(workspace: Any, tmp_path: Path) -> None:
+    command = ("edit", "--out", tmp_path / "data", "--images", "12", "--size", "64", "--batch", "2", "--workers", "1")
+    first, second, again = (workspace.run(*command, "--shard", shard) for shard in ("1/2", "2/2", "1/2"))
+    assert "shard 1/2: 6 of 12 images are built so far" in first.out
+    assert second.out.splitlines()[-1].startswith("wrote ")
+    assert "It was built already." in again.out
+    assert len(open_dataset(f"native:{tmp_path / 'data'}")) == 12
+
+
 @pytest.mark.parametrize("argv", [("--images", "0"), ("--editors", "tela"), ("--codec", "gif"), ("--size", "-1")])
 def test_edit_refuses_settings_that_cannot_work(workspace: Any, argv: tuple[str, ...], tmp_path: Path) -> None:
     assert "Expected" in workspace.refused("edit", "--out", tmp_path / "data", *argv)

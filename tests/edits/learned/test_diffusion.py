@@ -63,6 +63,7 @@ def test_contract(name, learned_options):
     row, found = DIFFUSION[name], outputs[0].parameters
     assert found["pipeline"] == row.pipeline
     assert found["method"] == row.method
+    assert found["dtype"] == "float32"
     assert found["prompt"] == ("Make it red." if row.method == "instruct" else "a red ball")
     assert all(side % row.multiple == 0 for side in found["padded_to"])
     if name not in SLOW:
@@ -167,6 +168,7 @@ def test_half_precision_runs(learned_options):
     options = {**learned_options("sd2"), "dtype": "bf16"}
     output = run_editor(editor("sd2", options), [task(image(), region())])[0]
     assert isinstance(output, EditorOutput), output
+    assert output.parameters["dtype"] == "bfloat16"
     assert output.image.std() > 1
 
 

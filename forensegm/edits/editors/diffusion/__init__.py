@@ -62,6 +62,7 @@ def edit_batch(pipeline: Any, row: Row, options: Mapping[str, Any], tasks: Seque
     limit = int(options["call"].get("max_sequence_length", 0))
     wishes = [cut_words(reader, _wish(row, one), limit=limit) for one in tasks]
     seeds = [int(one.rng.integers(2**31)) for one in tasks]
+    dtype = str(main.dtype).removeprefix("torch.")
     outputs: dict[int, EditorOutput] = {}
     for group in _groups(padded, together=row.batched):
         batch, prompts = [padded[one] for one in group], [wishes[one][0] for one in group]
@@ -69,7 +70,8 @@ def edit_batch(pipeline: Any, row: Row, options: Mapping[str, Any], tasks: Seque
         pictures = METHODS[row.method](pipeline, row, batch, prompts, own, options)
         for one, picture in zip(group, pictures, strict=True):
             image, how = padded[one].cut(pixels(picture))
-            outputs[one] = EditorOutput(image, _parameters(row, options, padded[one], wishes[one], seeds[one], how))
+            made = _parameters(row, options, padded[one], wishes[one], seeds[one], how, dtype)
+            outputs[one] = EditorOutput(image, made)
     return [outputs[one] for one in range(len(tasks))]
 
 
@@ -88,7 +90,13 @@ def _groups(padded: Sequence[Padded], *, together: bool) -> list[list[int]]:
 
 
 def _parameters(
-    row: Row, options: Mapping[str, Any], padded: Padded, wish: tuple[str, dict[str, int]], seed: int, how: str
+    row: Row,
+    options: Mapping[str, Any],
+    padded: Padded,
+    wish: tuple[str, dict[str, int]],
+    seed: int,
+    how: str,
+    dtype: str,
 ) -> dict[str, Any]:
     """Everything that made the edit, for the record."""
     prompt, left_out = wish
@@ -102,7 +110,7 @@ def _parameters(
         "prompt": prompt,
         "pipeline_seed": seed,
         "padded_to": list(padded.image.shape[:2]),
-        "dtype": options["dtype"],
+        "dtype": dtype,
     }
     if row.prior:
         parameters["prior"] = options["prior"]
