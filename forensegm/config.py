@@ -54,8 +54,8 @@ class EditConfig:
         device: auto, cpu, cuda, cuda:N or mps, for parts that need a model.
         dtype: auto (bf16 on a GPU, fp32 on a CPU), fp32, bf16 or fp16.
         offload: none, model or sequential: parts of pipelines that wait in main memory.
-        max_loaded: most models of a process in memory at once, the least recently used one makes room; 0 = all of them.
-            With few, a larger `batch` makes up for loading them again.
+        max_loaded: most editors of a process in memory at once, the least recently used one makes room; 0 = all. With
+            few, a larger `batch` makes up for loading them again. Planner, proposers and quality check stay.
         compile: whether pipelines compile their denoiser.
         local_files_only: whether models must be on this machine already.
         seed: everything drawn follows from it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,11 @@ from forensegm.edits.editors import Editor, EditorOutput, EditTask, find_editor
 from forensegm.edits.editors.running import Failure, load_editor, run_editor
 from forensegm.edits.loading import ready
 from forensegm.edits.outcomes import Outcome
-from forensegm.edits.planners import PLANNERS, Planner
+from forensegm.edits.planners import PLANNERS, Planner, rule_planner
 from forensegm.edits.plans import ImagePlan
 from forensegm.edits.quality import quality_scorer
 from forensegm.edits.regions import REGIONS
-from forensegm.edits.view import PlanFailed, Proposer, TurnPlan, View
+from forensegm.edits.view import PlanFailed, Proposer, TurnPlan, View, checked_plan
 from forensegm.lookup import lookup
 from forensegm.sample import image_label
 
@@ -73,12 +73,13 @@ def build_images(plans: Sequence[ImagePlan], config: EditConfig, root: Path) -> 
     once. Retries and turns of one image stay in order.
     """
     canvases = begin(plans, config)
+    planner, proposers = _planner(config) if any(plan.editors for plan in plans) else (rule_planner, {})
     while pending := [one for one in canvases if not one.done]:
         for name in config.editors:
-            attempts = [_plan(one, config) for one in pending if one.next_editor == name]
-            attempts = [one for one in attempts if one is not None]
+            tries = (_plan(one, config, planner, proposers) for one in pending if one.next_editor == name)
+            attempts = [one for one in tries if one is not None]
             if attempts:
-                _run(name, [one for one in attempts if one is not None], config)
+                _run(name, attempts, config)
     return [_finish(one, config, root) for one in canvases]
 
 
@@ -88,15 +89,14 @@ def _finish(canvas: Canvas, config: EditConfig, root: Path) -> Built:
     return Built(record, str(label.coverage), label.editors, tuple(canvas.outcomes))
 
 
-def _plan(canvas: Canvas, config: EditConfig) -> Attempt | None:
+def _plan(canvas: Canvas, config: EditConfig, planner: Planner, proposers: Mapping[str, Proposer]) -> Attempt | None:
     """Plan the next try of an image; None where the planner has no plan, which counts as a try."""
     editor = find_editor(canvas.next_editor)
-    planner, proposers = _planner(config)
     rng = np.random.default_rng((config.seed, canvas.plan.index, canvas.number, canvas.tries))
     layers = canvas.layers
     view = View(layers.image, config.region_area, rng, canvas.objects, canvas.plan.photo.captions)
     try:
-        wish = planner(view, editor, proposers)
+        wish = checked_plan(planner(view, editor, proposers), layers.image)
     except PlanFailed as error:
         _reject(canvas, config, "planner", error=str(error))
         return None

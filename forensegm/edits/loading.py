@@ -30,7 +30,9 @@ class NeedsModel(Generic[Part]):
     models: tuple[str, ...] = ("model",)
 
 
-_loaded: OrderedDict[str, Any] = OrderedDict()  # the least recently used one first
+# By name and options, the least recently used one first.
+_staying: OrderedDict[str, Any] = OrderedDict()
+_taking_turns: OrderedDict[str, Any] = OrderedDict()
 
 
 def options_of(name: str, part: object, config: EditConfig) -> dict[str, Any]:
@@ -55,29 +57,39 @@ def options_of(name: str, part: object, config: EditConfig) -> dict[str, Any]:
     return {**defaults, **shared, **own}
 
 
-def ready(name: str, part: Part | NeedsModel[Part], config: EditConfig) -> Part:
-    """Return a part that can be called, loading its model where it needs one."""
+def ready(name: str, part: Part | NeedsModel[Part], config: EditConfig, *, most: int = 0) -> Part:
+    """Return a part that can be called, loading its model where it needs one.
+
+    Args:
+        name: of the part.
+        part: the part, or how it is loaded.
+        config: what its options come from.
+        most: parts that take turns in memory, of those that are asked for with such a number; 0 = it stays loaded.
+    """
     if not isinstance(part, NeedsModel):
         return part
     options = options_of(name, part, config)
     key = f"{name} {json.dumps(options, sort_keys=True)}"
-    if key not in _loaded:
-        while 0 < config.max_loaded <= len(_loaded):
-            _loaded.popitem(last=False)
-            free_memory()
-        _loaded[key] = part.load(options)
-    _loaded.move_to_end(key)
-    return cast("Part", _loaded[key])
+    loaded = _taking_turns if most else _staying
+    if key not in loaded:
+        while 0 < most <= len(loaded):
+            loaded.popitem(last=False)
+            gc.collect()  # pipelines hold each other in circles
+            free_accelerator()
+        loaded[key] = part.load(options)
+    loaded.move_to_end(key)
+    return cast("Part", loaded[key])
 
 
-def free_memory() -> None:
-    """Give back what dropped models and failed calls have left, also on the accelerator."""
-    gc.collect()
+def free_accelerator() -> None:
+    """Give back what dropped models and failed calls have left on the accelerator."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
+        gc.collect()
         torch.cuda.empty_cache()
 
 
 def unload() -> None:
     """Forget every loaded model of this process."""
-    _loaded.clear()
+    _staying.clear()
+    _taking_turns.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -90,3 +91,18 @@ class TurnPlan:
 
 class PlanFailed(RuntimeError):
     """A planner had no usable plan; the turn is tried again with another seed."""
+
+
+def checked_plan(plan: TurnPlan, image: Image) -> TurnPlan:
+    """Return the plan if it can be carried out on `image`; raise PlanFailed naming what is wrong with it."""
+    region = plan.region
+    if region.dtype != np.bool_ or region.shape != image.shape[:2]:
+        raise PlanFailed(
+            f"Expected a region of bool {list(image.shape[:2])} from '{plan.proposer}', got {region.dtype} "
+            f"{list(region.shape)}."
+        )
+    if not region.any():
+        raise PlanFailed(f"Expected a region of at least one pixel from '{plan.proposer}', got an empty one.")
+    if plan.kind not in get_args(Kind):
+        raise PlanFailed(f"Expected the kind add, remove or change from '{plan.planner}', got {plan.kind!r}.")
+    return plan

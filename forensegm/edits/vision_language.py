@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from PIL import Image as PillowImage
@@ -49,14 +50,20 @@ class VisionLanguage:
 
 def load_vision_language(options: Mapping[str, Any]) -> VisionLanguage:
     """Load model and processor; raises RuntimeError where transformers is missing, OSError where the model is."""
+    place = (str(options["device"]), str(options["dtype"]), bool(options["local_files_only"]))
+    model, processor = _load_once(str(options["model"]), *place)
+    return VisionLanguage(model, processor, int(options["max_new_tokens"]), int(options["tries"]))
+
+
+@lru_cache(maxsize=1)  # planner and quality check share one
+def _load_once(name: str, device: str, dtype: str, local_files_only: bool) -> tuple[Any, Any]:
     transformers = require("transformers", extra="diffusion")
-    place = {"local_files_only": bool(options["local_files_only"])}
-    device = best_device(str(options["device"]))
+    device = best_device(device)
     model = transformers.AutoModelForImageTextToText.from_pretrained(
-        options["model"], dtype=torch_dtype(str(options["dtype"]), device), **place
+        name, dtype=torch_dtype(dtype, device), local_files_only=local_files_only
     )
-    processor = transformers.AutoProcessor.from_pretrained(options["model"], **place)
-    return VisionLanguage(model.eval().to(device), processor, int(options["max_new_tokens"]), int(options["tries"]))
+    processor = transformers.AutoProcessor.from_pretrained(name, local_files_only=local_files_only)
+    return model.eval().to(device), processor
 
 
 def read_json(answer: str, keys: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from forensegm.config import EditConfig
 from forensegm.edits.editors import Editor, EditorOutput, EditTask, find_editor
 from forensegm.edits.editors.base import BatchFunction, Generate
-from forensegm.edits.loading import NeedsModel, free_memory, options_of, ready
+from forensegm.edits.loading import NeedsModel, free_accelerator, options_of, ready
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def load_generator(name: str, config: EditConfig) -> Generate:
 def _load(name: str, part: NeedsModel[Any], config: EditConfig) -> Any:
     options_of(name, part, config)  # raises for an unknown one
     try:
-        return ready(name, part, config)
+        return ready(name, part, config, most=config.max_loaded)
     except (ValueError, RuntimeError, ImportError, OSError) as error:
         reason, kind = " ".join(str(error).split()), type(error).__name__
         raise RuntimeError(f"Expected the model of '{name}' to be loaded, got {kind}: {reason}") from error
@@ -70,7 +70,7 @@ def run_editor(function: BatchFunction, tasks: Sequence[EditTask]) -> list[Edito
         if len(outputs) != len(tasks):
             raise ValueError(f"Expected {len(tasks)} outputs of a batch, got {len(outputs)}.")
     except Exception as error:
-        free_memory()
+        free_accelerator()
         if len(tasks) > 1:
             return [one for task in tasks for one in run_editor(function, [task])]
         logger.debug("An editor failed", exc_info=error)

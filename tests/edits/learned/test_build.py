@@ -156,9 +156,9 @@ def test_models_make_room_for_each_other(config, tmp_path, monkeypatch):
     most = []
     load = loading.ready
 
-    def counted(*arguments):
-        part = load(*arguments)
-        most.append(len(loading._loaded))
+    def counted(*arguments, **options):
+        part = load(*arguments, **options)
+        most.append(len(loading._taking_turns))
         return part
 
     build_edits(replace(config, out=str(tmp_path / "all")))
