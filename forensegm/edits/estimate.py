@@ -33,7 +33,7 @@ class Estimate:
         megabytes: disk, from images tried; intermediate images included.
         seconds_per_image: of one process for all but the models: regions, offline editors, audit, writing; measured.
         workers: processes that would run.
-        tflop: compute of all edits by models at their native size, in TFLOP; 0 where it is not known.
+        tflop: compute of all edits and generated bases at native size, in TFLOP; 0 where it is not known.
         uncounted: editors that need a model whose compute is not known.
         skipped: photographs left out: (path, reason).
     """
@@ -82,8 +82,9 @@ def estimate(config: EditConfig) -> Estimate:
         for one in tried
     ]
     seconds, megabytes = _try(tried, stand_in) if tried else (0.0, 0.0)
-    costs = {name: find_editor(name).cost for name in turns}
-    needs = {name for name in turns if find_editor(name).load is not None}
+    calls = turns + Counter(plan.generator for plan in plans if plan.generator)
+    costs = {name: find_editor(name).cost for name in calls}
+    needs = {name for name in calls if find_editor(name).load is not None}
     return Estimate(
         images=dict(Counter(plan.split for plan in plans)),
         turns=dict(turns),
@@ -92,7 +93,7 @@ def estimate(config: EditConfig) -> Estimate:
         megabytes=megabytes * len(plans),
         seconds_per_image=max(seconds, 1e-6),
         workers=config.workers or (1 if models else available_cores()),
-        tflop=sum(costs[name] * count for name, count in turns.items()),
+        tflop=sum(costs[name] * count for name, count in calls.items()),
         uncounted=sorted(name for name in needs if not costs[name]),
         skipped=bases.skipped,
     )

@@ -1,6 +1,5 @@
 """Whole builds with models: diffusion editors, generated bases, both compositions, Ray; all tiny, all real classes."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 from forensegm.config import EditConfig
 from forensegm.datasets.records import read_dataset_yaml, read_records, rle_decode
-from forensegm.edits import build_edits, estimate
+from forensegm.edits import EDITORS, build_edits, estimate
 from forensegm.edits.loading import unload
 from forensegm.imageio import MaskSpec, read_image, read_mask, write_image
 
@@ -183,8 +182,17 @@ def test_an_estimate_loads_nothing_and_writes_nothing(config):
     assert found.megabytes > 0
     assert found.images_per_hour > 0
     assert found.workers == 1
+    assert found.tflop == pytest.approx(sum(EDITORS[name].cost * count for name, count in found.turns.items()))
     assert not Path(config.out).exists()
-    json.dumps(found.turns)
+
+
+def test_an_estimate_counts_generated_bases(config, tmp_path):
+    (tmp_path / "captions.txt").write_text("a ball\na dog\na cat\nan old chair\n")
+    own = {"captions": str(tmp_path / "captions.txt"), "generators": ["sd2"], "generated_share": 0.5}
+    found = estimate(replace(config, **own))
+    calls = found.turns["sd2"] + found.bases["sd2"]
+    rest = EDITORS["instruct_pix2pix"].cost * found.turns.get("instruct_pix2pix", 0)
+    assert found.tflop == pytest.approx(EDITORS["sd2"].cost * calls + rest)
 
 
 DIES_ONCE = """
