@@ -16,6 +16,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from forensegm.config import EditConfig, plain
 from forensegm.datasets.records import (
     DatasetMeta,
     Record,
@@ -54,7 +55,11 @@ def check(root: Path, settings: Mapping[str, Any]) -> None:
             f"Expected '{root}' to be empty, absent or a build of the same settings, got other files in it: {listed}. "
             "Name another edit.out, or move them."
         )
-    earlier = _built(root)["settings"]
+    # A build of an earlier version does not know the options that came later: it had their defaults.
+    earlier = {
+        **{key: value for key, value in plain(EditConfig()).items() if key in settings},
+        **_built(root)["settings"],
+    }
     different = sorted(key for key in {*earlier, *settings} if earlier.get(key) != settings.get(key))
     if different:
         listed = ", ".join(f"{key} was {earlier.get(key)}, now {settings.get(key)}" for key in different[:3])

@@ -102,12 +102,13 @@ def build_edits(config: EditConfig, *, progress: Progress | None = None) -> Buil
     folder.check(root, settings)
     if folder.is_finished(root):
         logger.info("'%s' is built already. Delete it to build it again.", root)
-        meta = read_dataset_yaml(root)
-        return BuildSummary(root, meta.counts, [], meta.built["audit"])
+        return _as_built(root, [])
     with worker_pool(config) as run:
         bases = find_bases(config, run, root, progress)
         plans = plan_images(bases.photos, bases.splits, config, captions=bases.captions)
         identity = {"libraries": _libraries(config), "pixels": _digest(bases)}
+        if folder.is_finished(root):  # by another shard, while this one looked for photographs
+            return _as_built(root, bases.skipped)
         folder.check_same(root, identity)
         folder.start(root, settings, identity, alone=not config.shard)
         remember(root, bases)
@@ -120,6 +121,12 @@ def build_edits(config: EditConfig, *, progress: Progress | None = None) -> Buil
             if progress:
                 progress("edits", ready + state.made, ready + state.total, _speed(state))
     return _conclude(plans, bases, config, root, settings, identity, state)
+
+
+def _as_built(root: Path, skipped: list[Skipped]) -> BuildSummary:
+    """What a finished data set says of itself."""
+    meta = read_dataset_yaml(root)
+    return BuildSummary(root, meta.counts, skipped, meta.built["audit"])
 
 
 def _name(plan: ImagePlan) -> str:
@@ -185,13 +192,14 @@ def _conclude(
     state: Run,
 ) -> BuildSummary:
     """Finish the data set where every image is done; else say what there is."""
-    done = folder.done(root)
+    done, built = folder.done(root), []
     finished = all(_name(plan) in done for plan in plans)
     try:
         built = [folder.read_part(root, name) for name in sorted(done)]
-    except FileNotFoundError:  # another shard has just finished the data set
-        meta = read_dataset_yaml(root)
-        return BuildSummary(root, meta.counts, bases.skipped, meta.built["audit"])
+    except FileNotFoundError:  # another shard is finishing the data set
+        done = set()
+    if not done and folder.is_finished(root):
+        return _as_built(root, bases.skipped)
     audit = summarize(outcome for one in built for outcome in one.outcomes)
     counts = _count(built, bases, config)
     summary = BuildSummary(root, counts, bases.skipped, audit, finished, state.images_per_hour)

@@ -251,6 +251,26 @@ def test_shards_make_the_same_data_set_and_the_last_one_finishes_it(config, tmp_
     assert build_edits(replace(config, shard="2/3")).finished
 
 
+SHARD = """
+import sys
+from forensegm.config import EditConfig
+from forensegm.edits import build_edits
+
+if __name__ == "__main__":
+    photos, out, shard = sys.argv[1:]
+    build_edits(EditConfig(photos=photos, out=out, images=18, size=48, batch=3, workers=1, shard=shard))
+"""
+
+
+def test_shards_at_the_same_time(config, photo_folder, tmp_path):
+    build_edits(replace(config, out=str(tmp_path / "whole"), batch=3))
+    (tmp_path / "shard.py").write_text(SHARD)
+    command = [sys.executable, tmp_path / "shard.py", photo_folder, config.out]
+    shards = [subprocess.Popen([*command, f"{number}/3"]) for number in (1, 2, 3)]
+    assert [shard.wait(timeout=300) for shard in shards] == [0, 0, 0]
+    assert hashes(config.out) == hashes(tmp_path / "whole")
+
+
 KILLED = """
 import os, signal, sys
 from forensegm.config import EditConfig
@@ -325,6 +345,17 @@ def test_a_finished_set_of_other_settings_is_refused_untouched(config):
     with pytest.raises(ValueError, match=r"one of other settings \(seed was 0, now 3, size was 48, now 40\)"):
         build_edits(replace(config, seed=3, size=40))
     assert hashes(config.out) == before
+
+
+def test_a_set_built_before_an_option_existed_had_its_default(config):
+    build_edits(config)
+    path = Path(config.out, "dataset.yaml")
+    text = path.read_text()
+    assert "    feather: 0.0\n" in text
+    path.write_text(text.replace("    feather: 0.0\n", ""))
+    assert build_edits(config).counts["images"] == 18
+    with pytest.raises(ValueError, match=r"other settings \(feather was 0\.0, now 2\.0\)"):
+        build_edits(replace(config, feather=2.0))
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "dataset.yaml", "building.json"])
