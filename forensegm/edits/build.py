@@ -156,6 +156,8 @@ def _settle(attempt: Attempt, name: str, output: EditorOutput | Failure, config:
         parameters["feather"] = config.feather
     edit = _record(wish, change, numbers, parameters, turn=len(canvas.edits) + 1, name=name, mode=mode)
     canvas.accept(after, wish.region, edit, editor_id=config.editors.index(name) + 1)
+    if config.intermediates:
+        canvas.steps.append(after)
     canvas.outcomes.append(
         Outcome(name, True, canvas.tries + 1, numbers, tuple(canvas.reasons), strip=strip(before, after, wish.region))
     )

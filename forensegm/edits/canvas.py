@@ -67,7 +67,6 @@ class Canvas:
         """Take over an accepted turn."""
         self.layers = self.layers.with_turn(image, region, editor_id=editor_id, turn=edit.turn)
         self.edits.append(edit)
-        self.steps.append(image)
 
     def next_turn(self) -> None:
         """Go on to the next planned turn."""

@@ -220,7 +220,7 @@ def _refuse_useless_editors(built: Sequence[Built], root: Path) -> None:
 
 
 def _speed(state: Run) -> str:
-    """Images per hour so far; text of one width, so that the line does not jump."""
+    """Images per hour so far, in words; empty before there are any."""
     return f"{state.images_per_hour:,.0f} images/hour" if state.images_per_hour else ""
 
 

@@ -1,6 +1,7 @@
 """The diffusion editors as data: model, size, steps and guidance of each. The code that runs them is in `methods.py`.
 
-Steps and guidance are those of the model cards or of the pipeline's own default. DiffSeg30k does not publish which it
+Ids, licences, sizes, steps and guidance are what the model cards said when they were last seen; no hub was at hand to
+check them. DiffSeg30k does not publish which it
 used (`experiments/diffseg30k.yaml` says what is known). TFLOP are of one pass of the denoiser at the native size, as
 `tools/count_editor_flops.py` counts them over the published shapes; where a sum stands beside it, that.
 """
